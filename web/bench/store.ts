@@ -1,12 +1,12 @@
 /** What one event costs the store, with so many messages loaded: microseconds, of the processor. */
 import { createStore } from "../src/store/store";
-import { activeId, visible } from "../src/store/selectors";
+import { activeId, visibleMessages } from "../src/store/selectors";
 import type { Store } from "../src/store/store";
-import { systemAmbient } from "../src/ambient";
-import type { ContextShape, Session } from "../src/api/schema";
+import { browserEnvironment } from "../src/environment";
+import type { ContextView, Session } from "../src/api/schema";
 import type { Message } from "../src/api/types";
 import { wants } from "../src/store/wants";
-import { rowMaker } from "../src/features/chat/rows";
+import { createRowBuilder } from "../src/features/chat/transcript/rows";
 
 const ID = "context";
 const AT = "2026-01-01T00:00:00.000Z";
@@ -25,12 +25,12 @@ function message(number: number): Message {
 function loaded(count: number): {
   store: Store;
   version: () => number;
-  shape: (length: number, version: number) => ContextShape;
+  shape: (length: number, version: number) => ContextView;
 } {
-  const store = createStore(systemAmbient);
+  const store = createStore(browserEnvironment);
   let version = 1;
   const all = Array.from({ length: count }, (_, number) => message(number));
-  const shape = (length: number, of: number): ContextShape => {
+  const shape = (length: number, of: number): ContextView => {
     const ids = Array.from(
       { length: Math.min(50, length) },
       (_, index) => `message-${length - Math.min(50, length) + index}`,
@@ -46,24 +46,32 @@ function loaded(count: number): {
       open_questions: [],
       waiting_below: [],
       streaming: null,
-    } as unknown as ContextShape;
+    } as unknown as ContextView;
   };
   const session = {
     version: 1,
     active_context_id: ID,
     open_contexts: [{ context_id: ID, title: "long" }],
   } as unknown as Session;
-  const asked = () => store.getSnapshot().tick;
-  store.dispatch({ type: "answered", kind: "session", pull: { kind: "session" }, asked: asked(), answer: session });
+  const requestedAt = () => store.getSnapshot().tick;
+  store.dispatch({
+    type: "answered",
+    kind: "session",
+    pull: { kind: "session" },
+    requestedAt: requestedAt(),
+    answer: session,
+  });
   store.dispatch({
     type: "answered",
     kind: "context",
     pull: { kind: "context", id: ID },
-    asked: asked(),
+    requestedAt: requestedAt(),
     answer: shape(count, version),
   });
   for (;;) {
-    const { branch } = store.getSnapshot().contexts[ID] ?? { branch: { first: 0, ids: [] as readonly string[] } };
+    const { branch } = store.getSnapshot().contexts[ID] ?? {
+      branch: { firstPosition: 0, ids: [] as readonly string[] },
+    };
     const missing = branch.ids.filter((id) => store.getSnapshot().contexts[ID]?.messages[id] === undefined);
     if (missing.length > 0) {
       const answer = missing.flatMap((id) => all[Number(id.slice(8))] ?? []);
@@ -71,28 +79,28 @@ function loaded(count: number): {
         type: "answered",
         kind: "messages",
         pull: { kind: "messages", id: ID, ids: missing },
-        asked: asked(),
+        requestedAt: requestedAt(),
         answer,
       });
-    } else if (branch.first > 0) {
-      const before = branch.first;
+    } else if (branch.firstPosition > 0) {
+      const before = branch.firstPosition;
       const ids = all.slice(Math.max(0, before - 2000), before).map((each) => each.message_id);
       const answer = { name: "main", key: "key", length: count, message_ids: ids, created_at: AT } as never;
       store.dispatch({
         type: "answered",
         kind: "older",
         pull: { kind: "older", id: ID, branch: "main", before },
-        asked: asked(),
+        requestedAt: requestedAt(),
         answer,
       });
     } else break;
   }
   store.subscribe(() => void wants(store.getSnapshot()));
-  const make = rowMaker();
-  const messages = store.slice((state) => visible(state, ID).messages);
+  const make = createRowBuilder();
+  const messages = store.select((state) => visibleMessages(state, ID).messages);
   messages.subscribe(() => void make(messages.getSnapshot()));
-  store.slice((state) => visible(state, ID).writing).subscribe(() => {});
-  for (let part = 0; part < 60; part++) store.slice((state) => [activeId(state), part]).subscribe(() => {});
+  store.select((state) => visibleMessages(state, ID).streaming).subscribe(() => {});
+  for (let part = 0; part < 60; part++) store.select((state) => [activeId(state), part]).subscribe(() => {});
   return { store, version: () => version++, shape };
 }
 
@@ -105,7 +113,7 @@ function timed(work: (turn: number) => void, turns: number): number {
 
 export function measure(count: number): { readonly piece: number; readonly state: number; readonly added: number } {
   const { store, shape } = loaded(count);
-  if (visible(store.getSnapshot(), ID).messages.length !== count) throw new Error("not loaded");
+  if (visibleMessages(store.getSnapshot(), ID).messages.length !== count) throw new Error("not loaded");
   let sequence = 0;
   const piece = timed(() => {
     sequence += 1;
@@ -113,9 +121,9 @@ export function measure(count: number): { readonly piece: number; readonly state
       type: "signal",
       signal: { event: "ContentDelta", context_id: ID, version: 1, message_id: "new", sequence },
     });
-    const asked = store.getSnapshot().tick;
+    const requestedAt = store.getSnapshot().tick;
     const pull = { kind: "text", id: ID, message: "new", from: sequence - 1 } as const;
-    store.dispatch({ type: "answered", kind: "text", pull, asked, answer: [{ sequence, delta: "word " }] });
+    store.dispatch({ type: "answered", kind: "text", pull, requestedAt, answer: [{ sequence, delta: "word " }] });
   }, 400);
   const state = timed((turn) => {
     const told = { type: "streaming_llm_response", chunks_received: turn, chars_accumulated: turn } as const;
@@ -127,12 +135,12 @@ export function measure(count: number): { readonly piece: number; readonly state
   let length = count;
   const added = timed(() => {
     length += 1;
-    const asked = () => store.getSnapshot().tick;
+    const requestedAt = () => store.getSnapshot().tick;
     store.dispatch({
       type: "answered",
       kind: "context",
       pull: { kind: "context", id: ID },
-      asked: asked(),
+      requestedAt: requestedAt(),
       answer: shape(length, length),
     });
     const answer = [message(length - 1)];
@@ -141,7 +149,7 @@ export function measure(count: number): { readonly piece: number; readonly state
       type: "answered",
       kind: "messages",
       pull: { kind: "messages", id: ID, ids },
-      asked: asked(),
+      requestedAt: requestedAt(),
       answer,
     });
   }, 40);

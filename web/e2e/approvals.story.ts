@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { asks, read, run, write } from "./calls";
+import { asks, read, run, write } from "./toolCalls";
 import { story } from "./story";
 
 story(
@@ -55,7 +55,7 @@ story("the model is told why a call was rejected, and goes on", async ({ model, 
   await screen.choose("supervised");
   await screen.say("go");
   await screen.decision("tell").click();
-  await screen.page.getByRole("textbox", { name: "What should the agent know?" }).fill("wrong file");
+  await screen.page.getByRole("textbox", { name: "What should the agent do instead?" }).fill("wrong file");
   await screen.decision("sendReason").click();
   await screen.reads("Then not.");
   expect(JSON.stringify((await model.asked(2)).messages.at(-1))).toContain("wrong file");
@@ -68,7 +68,7 @@ story(
     const screen = await open();
     await screen.choose("supervised");
     await screen.say("go");
-    await screen.dock.getByText("3 calls are waiting").waitFor();
+    await screen.dock.getByText("3 actions need approval").waitFor();
     for (const name of ["a.txt", "c.txt"]) await screen.dock.getByRole("checkbox", { name: new RegExp(name) }).check();
     await screen.readsCalls();
     await screen.decision("approveSome", { n: 2 }).click();
@@ -102,8 +102,8 @@ story("an edited call is shown with its own diff, and again when its file has ch
   await screen.say("go");
   await put("other.txt", "first\n");
   await screen.decision("edit").click();
-  const field = screen.page.getByRole("textbox", { name: "Arguments as JSON" });
-  const shown = screen.dock.getByRole("region", { name: /^What would run/ });
+  const field = screen.page.getByRole("textbox", { name: "Arguments (JSON)" });
+  const shown = screen.dock.getByRole("region", { name: /^What will run/ });
   await field.fill(JSON.stringify({ path: "../other.txt", content: "mine\n" }));
   await expect.poll(() => field.getAttribute("aria-invalid")).toBe("true");
   await field.fill(JSON.stringify({ path: "other.txt", content: "mine\n" }));
@@ -129,9 +129,9 @@ story("what runs is what was edited", async ({ model, open, file }) => {
   await screen.choose("supervised");
   await screen.say("go");
   await screen.decision("edit").click();
-  const field = screen.page.getByRole("textbox", { name: "Arguments as JSON" });
+  const field = screen.page.getByRole("textbox", { name: "Arguments (JSON)" });
   await field.fill("{");
-  await screen.dock.getByText(/This is not JSON/).waitFor();
+  await screen.dock.getByText(/Invalid JSON/).waitFor();
   await field.fill(JSON.stringify({ path: "log.txt", content: "mine\n" }));
   await screen.decision("editSend").click();
   await screen.reads("Done.");
@@ -151,11 +151,11 @@ story(
     await screen.choose("agent");
     const dialog = screen.page.getByRole("dialog");
     await dialog.getByText("rm old.txt").waitFor();
-    await dialog.getByRole("button", { name: "Stay" }).click();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
     await screen.isMode("supervised");
     expect(await file("old.txt")).toBe("old\n");
     await screen.choose("agent");
-    await dialog.getByRole("button", { name: "Switch and start" }).click();
+    await dialog.getByRole("button", { name: "Switch and run" }).click();
     await screen.reads("Gone.");
     await expect(file("old.txt")).rejects.toThrow();
     await screen.reads("Mode: Supervised → Agent");
@@ -177,13 +177,13 @@ story(
     await screen.page.keyboard.press("1");
     await screen.page.keyboard.press("Enter");
     const dialog = screen.page.getByRole("dialog");
-    await dialog.getByText("This starts 1 call that you have not read. Read it before you switch.").waitFor();
+    await dialog.getByText("Switching will run an action that you haven't read. Read the action first.").waitFor();
     await dialog
       .getByText(/61 lines|67 lines|6\d lines/)
       .first()
       .waitFor();
     await screen.page.keyboard.press("Enter");
-    const confirm = dialog.getByRole("button", { name: "Switch and start" });
+    const confirm = dialog.getByRole("button", { name: "Switch and run" });
     await confirm.click({ force: true });
     await screen.isMode("supervised");
     await expect(file("long.txt")).rejects.toThrow();
@@ -212,12 +212,12 @@ story("a rule that is given with one call starts no other that was not read", as
   const screen = await open();
   await screen.choose("supervised");
   await screen.say("go");
-  await screen.dock.getByText("2 calls are waiting").waitFor();
+  await screen.dock.getByText("2 actions need approval").waitFor();
   const row = screen.dock.getByRole("group", { name: "Write a file" }).first();
   await screen.isReady(screen.decision("approve", {}, row));
   await screen.decision("always", {}, row).click();
   await screen.dock
-    .getByRole("radio", { name: /every call/i })
+    .getByRole("radio", { name: /any use/i })
     .first()
     .check();
   await screen.decision("alwaysGive").click();
@@ -233,7 +233,7 @@ story("a switch to ask rejects all that waits", async ({ model, open, file }) =>
   const screen = await open();
   await screen.choose("supervised");
   await screen.say("go");
-  await screen.dock.getByText("2 calls are waiting").waitFor();
+  await screen.dock.getByText("2 actions need approval").waitFor();
   await screen.choose("ask");
   await screen.rests();
   await screen.decision("approveAll", { n: 2 }).waitFor({ state: "detached" });
@@ -251,7 +251,7 @@ story(
     await screen.say("go");
     await screen.decision("always").click();
     await screen.dock
-      .getByRole("radio", { name: /every call/i })
+      .getByRole("radio", { name: /any use/i })
       .first()
       .check();
     await screen.decision("alwaysGive").click();
@@ -259,9 +259,9 @@ story(
     expect(await file("a.txt")).toBe("again\n");
     await screen.page.getByRole("button", { name: "Rules" }).click();
     const rules = screen.page.getByRole("dialog", { name: "Rules" });
-    await rules.getByText(/every call of .*write_file/).waitFor();
+    await rules.getByText(/write_file.*, any use/).waitFor();
     await rules.getByRole("button", { name: "Revoke" }).click();
-    await rules.getByText("There are no rules yet.").waitFor();
+    await rules.getByText("No rules yet.").waitFor();
     await screen.page.keyboard.press("Escape");
     await screen.say("again");
     await screen.decision("approve").waitFor();

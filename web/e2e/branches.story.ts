@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { longConversation } from "./long";
+import { longConversation } from "./longConversation";
 import type { Screen } from "./screen";
 import { story } from "./story";
 
@@ -10,8 +10,8 @@ const versions = (screen: Screen, n: number, total: number) =>
   });
 
 async function resend(screen: Screen, from: string | RegExp, to: string): Promise<void> {
-  const row = screen.said.filter({ hasText: from });
-  await row.getByRole("button", { name: /^Edit and send|^编辑并在新分支发送/ }).click();
+  const row = screen.userMessages.filter({ hasText: from });
+  await row.getByRole("button", { name: /^Edit and resend|^编辑并重新发送/ }).click();
   const editor = screen.page.getByRole("textbox", { name: /^Edit your message|^编辑你的消息/ });
   await editor.fill(to);
   await editor.press("Enter");
@@ -61,7 +61,7 @@ story("while a turn runs, the versions cannot be switched, and say why", async (
   await screen.isReady(previous);
   await screen.say("再说一种");
   await model.held();
-  await expect.poll(() => previous.getAttribute("title")).toBe("本轮结束后才能切换");
+  await expect.poll(() => previous.getAttribute("title")).toBe("本轮结束后才能切换版本");
   expect(await previous.getAttribute("aria-disabled")).toBe("true");
   model.release();
   await screen.isReady(previous);

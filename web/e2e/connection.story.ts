@@ -11,14 +11,14 @@ story(
     await screen.rests();
     await screen.box.fill("and then");
     await host.end("SIGTERM");
-    const banner = screen.page.locator(".banner").filter({ hasText: "No connection" });
+    const banner = screen.page.locator(".banner").filter({ hasText: "Connection lost" });
     await banner.waitFor();
     const send = screen.button("send");
     await expect.poll(() => send.getAttribute("aria-disabled")).toBe("true");
-    expect(await send.getAttribute("title")).toContain("There is no connection");
+    expect(await send.getAttribute("title")).toContain("You're offline");
     await screen.box.press("Enter");
     expect(await screen.box.inputValue()).toBe("and then");
-    expect(await screen.said.count()).toBe(1);
+    expect(await screen.userMessages.count()).toBe(1);
     await screen.button("new", screen.page.getByRole("navigation")).click();
     await screen.box.evaluate((box) => {
       const clipboardData = new DataTransfer();
@@ -31,6 +31,6 @@ story(
     await banner.waitFor({ state: "detached" });
     await screen.box.press("Enter");
     await screen.answers.getByText("Again.").waitFor();
-    expect(await screen.said.count()).toBe(2);
+    expect(await screen.userMessages.count()).toBe(2);
   },
 );

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { asks, run, write } from "./calls";
+import { asks, run, write } from "./toolCalls";
 import { story } from "./story";
 
 story("Enter that belongs to a character being composed does not send", async ({ model, open }) => {
@@ -18,11 +18,11 @@ story("Enter that belongs to a character being composed does not send", async ({
   await screen.page.keyboard.press("Control+.");
   await keys.send("Input.insertText", { text: "你好" });
   await expect.poll(() => screen.box.inputValue()).toBe("你好");
-  expect(await screen.said.count()).toBe(0);
+  expect(await screen.userMessages.count()).toBe(0);
   await screen.isMode("agent");
   await screen.page.keyboard.press("Enter");
   await screen.answers.getByText("你好").waitFor();
-  expect(await screen.said.allTextContents()).toEqual([expect.stringContaining("你好")]);
+  expect(await screen.userMessages.allTextContents()).toEqual([expect.stringContaining("你好")]);
 });
 
 story("from a new conversation to an approved call without a mouse", async ({ model, open, file }) => {
@@ -153,7 +153,7 @@ story("Esc that leaves a card does not stop the turn that goes on", async ({ mod
   model.release();
   await screen.reads("Working on it.");
   await screen.rests();
-  expect(await screen.page.getByText("You stopped it here.").count()).toBe(0);
+  expect(await screen.page.getByText("Stopped.").count()).toBe(0);
 });
 
 story("a question takes no focus: who writes goes on, and a key leads to it", async ({ model, open }) => {

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { PYTHON } from "../tests/served";
+import { PYTHON } from "../tests/serverProcess";
 
 const IN_VAIN = 30_000;
 
@@ -97,5 +97,3 @@ export async function makeModel() {
     },
   };
 }
-
-export type Model = Awaited<ReturnType<typeof makeModel>>;

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { asks, write } from "./calls";
+import { asks, write } from "./toolCalls";
 import { story } from "./story";
 
 const WRITE = asks(write("log.txt", "north\n"));
@@ -64,7 +64,7 @@ story("the menu says what each mode means, and is reached and left with keys alo
   const screen = await open();
   await screen.mode.focus();
   await screen.page.keyboard.press("ArrowDown");
-  await screen.entry("agent").getByText("Runs everything by itself.").waitFor();
+  await screen.entry("agent").getByText("Runs everything without asking.").waitFor();
   expect(await screen.page.getByRole("menuitemradio").count()).toBe(5);
   await screen.page.keyboard.press("Escape");
   await screen.page.getByRole("menu").waitFor({ state: "detached" });

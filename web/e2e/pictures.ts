@@ -1,8 +1,8 @@
 /** Pictures of every main screen, in both languages and themes and on a phone, and those of the README. No test. */
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
-import type { ContextShape } from "../src/api/schema";
-import { asks, read } from "./calls";
+import type { ContextView } from "../src/api/schema";
+import { asks, read } from "./toolCalls";
 import type { Screen } from "./screen";
 import { type World, story } from "./story";
 import { tour } from "./tour";
@@ -54,8 +54,8 @@ const WORDS = {
 async function waits({ model, ask, put }: World, screen: Screen): Promise<void> {
   const words = WORDS[screen.language];
   for (const title of [...words.titles].reverse()) {
-    const { context_id: id } = await ask<ContextShape>("POST", "/api/contexts", {});
-    await ask<ContextShape>("PATCH", `/api/contexts/${id}`, { title });
+    const { context_id: id } = await ask<ContextView>("POST", "/api/contexts", {});
+    await ask<ContextView>("PATCH", `/api/contexts/${id}`, { title });
   }
   await put("tides.py", TIDES);
   model.answers(

@@ -1,15 +1,15 @@
 /** A page as a person sees it: by roles and names, in the language that they read. */
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
-import { WORDS as CALLS } from "../src/features/approvals/words";
-import { type Params, sayWord } from "../src/i18n/words";
+import { LANGUAGES } from "../src/i18n/languages";
+import { type Params, type TextName, fillText, textsIn } from "../src/i18n/texts";
 
 /** The names by which stories find things, in both languages. */
-export const NAMES = {
+const NAMES = {
   box: ["Message", "消息"],
-  send: ["Send (Enter)", "发送（回车）"],
+  send: ["Send (Enter)", "发送（Enter）"],
   sendTouch: ["Send", "发送"],
-  queue: ["Send after this turn (Enter)", "本轮结束后发送（回车）"],
+  queue: ["Send after this turn (Enter)", "本轮结束后发送（Enter）"],
   you: ["You", "你"],
   agent: ["Agent", "智能体"],
   error: ["Error", "错误"],
@@ -19,21 +19,21 @@ export const NAMES = {
   new: ["New conversation", "新对话"],
   stop: ["Stop (Esc)", "停止（Esc）"],
   continue: ["Continue", "继续"],
-  questions: ["The agent asks you", "智能体有问题问你"],
+  questions: ["Question from the agent", "智能体的提问"],
   answer: ["Answer", "回答"],
-  show: ["Show the conversations", "显示对话列表"],
+  show: ["Show conversations", "显示对话列表"],
   preferences: ["Preferences", "偏好设置"],
   rules: ["Rules", "规则"],
   shortcuts: ["Shortcuts", "快捷键"],
 } as const;
 
 export type Name = keyof typeof NAMES;
-export const MODES = {
+const MODES = {
   agent: ["Agent", "智能体"],
-  supervised: ["Supervised", "监督"],
-  review: ["Review", "审阅"],
+  supervised: ["Supervised", "逐步确认"],
+  review: ["Review", "更改前确认"],
   plan: ["Plan", "计划"],
-  ask: ["Ask", "问答"],
+  ask: ["Ask", "仅对话"],
 } as const;
 export type Mode = keyof typeof MODES;
 
@@ -60,7 +60,7 @@ export class Screen {
     return this.page.getByRole("log");
   }
 
-  get said(): Locator {
+  get userMessages(): Locator {
     return this.transcript.getByRole("article", { name: this.name("you"), exact: true });
   }
 
@@ -70,12 +70,15 @@ export class Screen {
 
   /** What waits for a decision, above the box. */
   get dock(): Locator {
-    return this.page.getByRole("region", { name: sayWord(CALLS.dock, this.language) });
+    return this.page.getByRole("region", { name: textsIn(this.language, "approvals")("dock") });
   }
 
   /** A button about a call: its words, perhaps with its key behind them. */
-  decision(name: keyof typeof CALLS, params: Params = {}, within: Locator = this.dock): Locator {
-    const words = sayWord(CALLS[name], this.language, params).replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  decision(name: TextName<"approvals">, params: Params = {}, within: Locator = this.dock): Locator {
+    const words = fillText(LANGUAGES[this.language].texts.approvals[name], params).replace(
+      /[.*+?^${}()|[\]\\]/g,
+      "\\$&",
+    );
     return within.getByRole("button", { name: new RegExp(`^${words}( \\S+)?$`) });
   }
 
@@ -149,7 +152,7 @@ export class Screen {
   /** Goes to what is unread until all of it was on the screen, as somebody does who reads it. */
   async readsCalls(within: Locator = this.dock): Promise<void> {
     const lead = this.decision("showUnread", {}, within);
-    const off = within.getByTitle(sayWord(CALLS.loading, this.language, {}), { exact: true });
+    const off = within.getByTitle(textsIn(this.language, "approvals")("loading"), { exact: true });
     await expect
       .poll(
         async () => {

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { longConversation } from "./long";
+import { longConversation } from "./longConversation";
 import type { Screen } from "./screen";
 import { type World, story } from "./story";
 
@@ -95,7 +95,7 @@ story(
     await screen.rests();
     await expect.poll(() => left(screen.page)).toBeGreaterThan(1_000);
     expect(Math.abs(((await placeOf(screen.page, before.id)) ?? 1e9) - before.offset)).toBeLessThanOrEqual(0.5);
-    await screen.page.getByRole("button", { name: "To the end" }).click();
+    await screen.page.getByRole("button", { name: "Jump to bottom" }).click();
     await expect.poll(() => left(screen.page)).toBeLessThanOrEqual(1);
     world.model.answers("And that is all.");
     await screen.say("so?");
@@ -149,7 +149,7 @@ story("older messages come above without a jump, as far as the first", async ({ 
     const after = await placeOf(page, before.id);
     if (after !== null) expect(Math.abs(after - before.offset), `round ${round}`).toBeLessThanOrEqual(0.5);
   }
-  await screen.said.getByText(/^0 /).waitFor();
+  await screen.userMessages.getByText(/^0 /).waitFor();
   expect(await page.locator("[data-row]").count()).toBeLessThan(80);
 });
 
@@ -157,7 +157,7 @@ story("the row that has the focus stays, however far away", async (world) => {
   const screen = await writing(world);
   const { page } = screen;
   await page.getByRole("button", { name: /^Go to your message/ }).click();
-  await screen.said.getByText("go on").locator("xpath=ancestor::article").getByRole("button").first().focus();
+  await screen.userMessages.getByText("go on").locator("xpath=ancestor::article").getByRole("button").first().focus();
   await wheel(screen, -20_000);
   await expect.poll(() => left(page)).toBeGreaterThan(2_000);
   world.model.release();
@@ -206,7 +206,7 @@ story("keys scroll the conversation, and the message that was scrolled past stan
   await expect.poll(() => left(page)).toBeLessThanOrEqual(1);
   await past.click();
   await past.waitFor({ state: "detached" });
-  expect(await screen.said.last().textContent()).toContain("go on");
+  expect(await screen.userMessages.last().textContent()).toContain("go on");
 });
 
 story("End takes effect while the browser still scrolls by the key pressed before", async (world) => {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { isAccessible } from "./looking";
+import { isAccessible } from "./pageChecks";
 import { story } from "./story";
 
 story("a link signs a browser in once the person confirms, and leaves no code in the address", async (world) => {
@@ -8,7 +8,7 @@ story("a link signs a browser in once the person confirms, and leaves no code in
   await page.goto(link);
   await isAccessible(page, "the confirmation");
   expect(await page.context().cookies()).toEqual([]);
-  await page.getByRole("button", { name: "Sign in as the user of this machine" }).click();
+  await page.getByRole("button", { name: "Sign in as the user of this computer" }).click();
   await page.locator(".app-foot").waitFor();
   expect(page.url()).not.toContain("code");
   const [cookie] = await page.context().cookies();
@@ -16,7 +16,7 @@ story("a link signs a browser in once the person confirms, and leaves no code in
   world.allow(/401/);
   const other = await world.visit();
   await other.goto(link);
-  await other.getByText("was used already").waitFor();
+  await other.getByText("was already used").waitFor();
 });
 
 story("whoever has an access token signs in with it, and a wrong one says what to do", async (world) => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { makeHost } from "../tests/served";
+import { makeHost } from "../tests/serverProcess";
 import { type Looks, launch, newContext, wasBroken, watch } from "./browser";
 import { makeModel } from "./model";
 import { Screen } from "./screen";

@@ -4,7 +4,7 @@
  */
 import { expect } from "vitest";
 import type { Answer } from "./model";
-import { asks, run, write } from "./calls";
+import { asks, run, write } from "./toolCalls";
 import type { Name, Screen } from "./screen";
 import type { World } from "./story";
 

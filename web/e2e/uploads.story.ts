@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { PageContextSummary } from "../src/api/schema";
-import { asks, read } from "./calls";
+import { asks, read } from "./toolCalls";
 import { type World, story } from "./story";
 
 const file = (name: string, text: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from(text) });
@@ -34,11 +34,11 @@ story("an upload stays out of the project until it is copied, and a removed one 
   expect(JSON.stringify((await model.asked(2)).messages)).toContain("plums");
   expect(await readdir(host.work)).toEqual([]);
 
-  await screen.said.getByText("uploads/notes.txt").waitFor();
-  await screen.said.getByRole("button", { name: "Copy notes.txt to the project" }).click();
+  await screen.userMessages.getByText("uploads/notes.txt").waitFor();
+  await screen.userMessages.getByRole("button", { name: "Copy notes.txt to the project" }).click();
   await screen.page
-    .getByRole("region", { name: "Notices" })
-    .getByText("notes.txt was copied to notes.txt in the project.")
+    .getByRole("region", { name: "Notifications" })
+    .getByText("Copied notes.txt to notes.txt in the project.")
     .waitFor();
   expect(await readdir(host.work)).toEqual(["notes.txt"]);
   expect(await world.file("notes.txt")).toBe("plums\n");
@@ -54,7 +54,7 @@ story("in Chinese, an upload is copied to the project and the page says where", 
   await screen.say("看看这个文件");
   await screen.reads("好的。");
   await screen.rests();
-  await screen.said.getByRole("button", { name: "将 笔记.txt 复制到项目" }).click();
+  await screen.userMessages.getByRole("button", { name: "将 笔记.txt 复制到项目" }).click();
   await screen.page
     .getByRole("region", { name: "通知" })
     .getByText("已将 笔记.txt 复制到项目中的 笔记-2.txt。")

@@ -1,9 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Circumstances, type Decision, type Pressed, decisionOf } from "../src/features/approvals/keys";
-import { GRACE, isLetter } from "../src/app/focusPolicy";
+import {
+  type KeyContext,
+  type Decision,
+  type DecisionKeyEvent,
+  decisionForKey,
+} from "../src/features/approvals/decisionKeys";
+import { GRACE_MS, isLetter } from "../src/app/focusPolicy";
 
-const PLAIN: Pressed = {
+const PLAIN: DecisionKeyEvent = {
   key: "",
   code: "",
   ctrlKey: false,
@@ -15,10 +20,10 @@ const PLAIN: Pressed = {
   keyCode: 0,
   defaultPrevented: false,
 };
-const CALM: Circumstances = {
+const CALM: KeyContext = {
   place: "card",
   isDangerous: false,
-  hasLadder: true,
+  hasRuleOffers: true,
   hasSingleKeys: true,
   sinceShown: 10_000,
   sinceTyped: 10_000,
@@ -28,61 +33,65 @@ const shift = { shiftKey: true };
 const ctrl = { ctrlKey: true };
 const meta = { metaKey: true };
 
-const TABLE: readonly [what: string, event: Partial<Pressed>, at: Partial<Circumstances>, decision: Decision | null][] =
+const TABLE: readonly [
+  what: string,
+  event: Partial<DecisionKeyEvent>,
+  at: Partial<KeyContext>,
+  decision: Decision | null,
+][] = [
+  ["Enter approves", { key: "Enter" }, {}, "approve"],
+  ["Enter approves with the focus on the page", { key: "Enter" }, { place: "body" }, "approve"],
+  ["Enter does nothing on a dangerous call", { key: "Enter" }, { isDangerous: true }, null],
+  ["Enter on a button is the button's", { key: "Enter" }, { place: "control" }, null],
+  ["Esc leaves the card", { key: "Escape" }, {}, "leave"],
+  ["Esc leaves a card that has only just appeared", { key: "Escape" }, { sinceShown: 0 }, "leave"],
+  ["Esc on a button of the card leaves it, too", { key: "Escape" }, { place: "control" }, "leave"],
+  ["Esc with the focus on the page decides nothing", { key: "Escape" }, { place: "body" }, null],
+  ["Ctrl+Backspace rejects", { key: "Backspace", ...ctrl }, {}, "reject"],
+  ["Ctrl+Backspace rejects a dangerous call, too", { key: "Backspace", ...ctrl }, { isDangerous: true }, "reject"],
+  ["Cmd+Backspace does so on a Mac", { key: "Backspace", ...meta }, { isMac: true }, "reject"],
+  ["Backspace alone does nothing", { key: "Backspace" }, {}, null],
+  ["1 approves", { key: "1" }, {}, "approve"],
+  ["1 does nothing on a dangerous call", { key: "1" }, { isDangerous: true }, null],
+  ["1 begins a message where nothing has the focus", { key: "1" }, { place: "body" }, null],
+  ["3 rejects nothing where nothing has the focus", { key: "3" }, { place: "body" }, null],
+  ["2 asks for a rule", { key: "2" }, {}, "always"],
+  ["2 does nothing where no rule is offered", { key: "2" }, { hasRuleOffers: false }, null],
+  ["3 rejects", { key: "3" }, {}, "reject"],
+  ["4 asks for a reason", { key: "4" }, {}, "reason"],
+  ["R asks for a reason", { key: "r" }, {}, "reason"],
+  ["R asks for a reason with the lock on", { key: "R" }, {}, "reason"],
+  ["other letters do nothing", { key: "y" }, {}, null],
+  ["Shift+Enter approves all", { key: "Enter", ...shift }, {}, "approveAll"],
+  ["Shift+Esc rejects nothing", { key: "Escape", ...shift }, {}, "leave"],
+  ["Ctrl+Shift+Backspace rejects all", { key: "Backspace", ...ctrl, ...shift }, {}, "rejectAll"],
   [
-    ["Enter approves", { key: "Enter" }, {}, "approve"],
-    ["Enter approves with the focus on the page", { key: "Enter" }, { place: "body" }, "approve"],
-    ["Enter does nothing on a dangerous call", { key: "Enter" }, { isDangerous: true }, null],
-    ["Enter on a button is the button's", { key: "Enter" }, { place: "control" }, null],
-    ["Esc leaves the card", { key: "Escape" }, {}, "leave"],
-    ["Esc leaves a card that has only just appeared", { key: "Escape" }, { sinceShown: 0 }, "leave"],
-    ["Esc on a button of the card leaves it, too", { key: "Escape" }, { place: "control" }, "leave"],
-    ["Esc with the focus on the page decides nothing", { key: "Escape" }, { place: "body" }, null],
-    ["Ctrl+Backspace rejects", { key: "Backspace", ...ctrl }, {}, "reject"],
-    ["Ctrl+Backspace rejects a dangerous call, too", { key: "Backspace", ...ctrl }, { isDangerous: true }, "reject"],
-    ["Cmd+Backspace does so on a Mac", { key: "Backspace", ...meta }, { isMac: true }, "reject"],
-    ["Backspace alone does nothing", { key: "Backspace" }, {}, null],
-    ["1 approves", { key: "1" }, {}, "approve"],
-    ["1 does nothing on a dangerous call", { key: "1" }, { isDangerous: true }, null],
-    ["1 begins a message where nothing has the focus", { key: "1" }, { place: "body" }, null],
-    ["3 rejects nothing where nothing has the focus", { key: "3" }, { place: "body" }, null],
-    ["2 asks for a rule", { key: "2" }, {}, "always"],
-    ["2 does nothing where no rule is offered", { key: "2" }, { hasLadder: false }, null],
-    ["3 rejects", { key: "3" }, {}, "reject"],
-    ["4 asks for a reason", { key: "4" }, {}, "reason"],
-    ["R asks for a reason", { key: "r" }, {}, "reason"],
-    ["R asks for a reason with the lock on", { key: "R" }, {}, "reason"],
-    ["other letters do nothing", { key: "y" }, {}, null],
-    ["Shift+Enter approves all", { key: "Enter", ...shift }, {}, "approveAll"],
-    ["Shift+Esc rejects nothing", { key: "Escape", ...shift }, {}, "leave"],
-    ["Ctrl+Shift+Backspace rejects all", { key: "Backspace", ...ctrl, ...shift }, {}, "rejectAll"],
-    [
-      "Ctrl+Shift+Backspace in the box is the box's",
-      { key: "Backspace", ...ctrl, ...shift },
-      { place: "composer" },
-      null,
-    ],
-    ["Ctrl+Enter in the card does nothing", { key: "Enter", ...ctrl }, {}, null],
-    ["Alt+1 belongs to the tabs", { key: "1", altKey: true }, {}, null],
-    ["Ctrl+Enter in the empty box approves", { key: "Enter", ...ctrl }, { place: "composer" }, "approve"],
-    ["Cmd+Enter does so on a Mac", { key: "Enter", ...meta }, { place: "composer", isMac: true }, "approve"],
-    ["Ctrl+Enter does not on a Mac", { key: "Enter", ...ctrl }, { place: "composer", isMac: true }, null],
-    [
-      "Ctrl+Enter leads to a dangerous call and approves nothing",
-      { key: "Enter", ...ctrl },
-      { place: "composer", isDangerous: true },
-      "look",
-    ],
-    ["Ctrl+Backspace in the empty box rejects", { key: "Backspace", ...ctrl }, { place: "composer" }, "reject"],
-    ["Enter in the empty box is the box's", { key: "Enter" }, { place: "composer" }, null],
-    ["1 in the empty box is written", { key: "1" }, { place: "composer" }, null],
-    ["Esc in the box is not ours", { key: "Escape" }, { place: "composer" }, null],
-    ["single keys can be off", { key: "1" }, { hasSingleKeys: false }, null],
-    ["Enter stays where single keys are off", { key: "Enter" }, { hasSingleKeys: false }, "approve"],
-  ];
+    "Ctrl+Shift+Backspace in the box is the box's",
+    { key: "Backspace", ...ctrl, ...shift },
+    { place: "composer" },
+    null,
+  ],
+  ["Ctrl+Enter in the card does nothing", { key: "Enter", ...ctrl }, {}, null],
+  ["Alt+1 belongs to the tabs", { key: "1", altKey: true }, {}, null],
+  ["Ctrl+Enter in the empty box approves", { key: "Enter", ...ctrl }, { place: "composer" }, "approve"],
+  ["Cmd+Enter does so on a Mac", { key: "Enter", ...meta }, { place: "composer", isMac: true }, "approve"],
+  ["Ctrl+Enter does not on a Mac", { key: "Enter", ...ctrl }, { place: "composer", isMac: true }, null],
+  [
+    "Ctrl+Enter leads to a dangerous call and approves nothing",
+    { key: "Enter", ...ctrl },
+    { place: "composer", isDangerous: true },
+    "look",
+  ],
+  ["Ctrl+Backspace in the empty box rejects", { key: "Backspace", ...ctrl }, { place: "composer" }, "reject"],
+  ["Enter in the empty box is the box's", { key: "Enter" }, { place: "composer" }, null],
+  ["1 in the empty box is written", { key: "1" }, { place: "composer" }, null],
+  ["Esc in the box is not ours", { key: "Escape" }, { place: "composer" }, null],
+  ["single keys can be off", { key: "1" }, { hasSingleKeys: false }, null],
+  ["Enter stays where single keys are off", { key: "Enter" }, { hasSingleKeys: false }, "approve"],
+];
 
 test.each(TABLE)("%s", (_, event, at, decision) => {
-  expect(decisionOf({ ...PLAIN, ...event }, { ...CALM, ...at })).toBe(decision);
+  expect(decisionForKey({ ...PLAIN, ...event }, { ...CALM, ...at })).toBe(decision);
 });
 
 const anyKey = fc.record({
@@ -106,20 +115,20 @@ const anywhere = fc.record({
     "elsewhere" as const,
   ),
   isDangerous: fc.boolean(),
-  hasLadder: fc.boolean(),
+  hasRuleOffers: fc.boolean(),
   hasSingleKeys: fc.boolean(),
-  sinceShown: fc.nat(2 * GRACE),
-  sinceTyped: fc.nat(2 * GRACE),
+  sinceShown: fc.nat(2 * GRACE_MS),
+  sinceTyped: fc.nat(2 * GRACE_MS),
   isMac: fc.boolean(),
 });
 
 test("nothing is decided by a key that repeats, composes, is taken, or comes too early", () => {
   fc.assert(
     fc.property(anyKey, anywhere, (event, at) => {
-      const isLate = at.sinceShown >= GRACE && at.sinceTyped >= GRACE;
+      const isLate = at.sinceShown >= GRACE_MS && at.sinceTyped >= GRACE_MS;
       const isFree =
         !event.repeat && !event.isComposing && event.keyCode !== 229 && !event.defaultPrevented && !event.altKey;
-      const decision = decisionOf(event, at);
+      const decision = decisionForKey(event, at);
       if (!isFree || at.place === "elsewhere") expect(decision).toBeNull();
       if (!isLate) expect([null, "leave"]).toContain(decision);
     }),
@@ -129,7 +138,7 @@ test("nothing is decided by a key that repeats, composes, is taken, or comes too
 test("no key ever approves a dangerous call by itself", () => {
   fc.assert(
     fc.property(anyKey, anywhere, (event, at) => {
-      expect(decisionOf(event, { ...at, isDangerous: true })).not.toBe("approve");
+      expect(decisionForKey(event, { ...at, isDangerous: true })).not.toBe("approve");
     }),
   );
 });
@@ -137,7 +146,7 @@ test("no key ever approves a dangerous call by itself", () => {
 test("Esc never decides anything, wherever and whenever it is pressed", () => {
   fc.assert(
     fc.property(anyKey, anywhere, (event, at) => {
-      expect([null, "leave"]).toContain(decisionOf({ ...event, key: "Escape" }, at));
+      expect([null, "leave"]).toContain(decisionForKey({ ...event, key: "Escape" }, at));
     }),
   );
 });

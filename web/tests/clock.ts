@@ -1,7 +1,7 @@
 /** Time that passes only when a test says so, and chance by a seed. */
-import type { Ambient } from "../src/ambient";
+import type { Environment } from "../src/environment";
 
-export interface TestClock extends Ambient {
+export interface TestClock extends Environment {
   /** Lets everything happen that is ready now. */
   settle(): Promise<void>;
   /** Lets time pass, and what is due happen in its order. */
@@ -18,7 +18,7 @@ export function makeClock(seed = 1): TestClock {
     now: () => now,
     random: () => (chance = (chance * 1664525 + 1013904223) >>> 0) / 2 ** 32,
     newId: () => `id-${++ids}`,
-    later(milliseconds, work) {
+    schedule(milliseconds, work) {
       const mine = ++number;
       due.set(mine, { at: now + milliseconds, work });
       return () => due.delete(mine);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ContextShape } from "../src/api/schema";
-import { activeId, visible } from "../src/store/selectors";
+import type { ContextView } from "../src/api/schema";
+import { activeId, visibleMessages } from "../src/store/selectors";
 import { wants } from "../src/store/wants";
 import { makeClock } from "./clock";
 import { CHANGES, truth } from "./model";
@@ -121,20 +121,20 @@ function watching(network: Network): () => void {
     const active = activeId(state);
     if (active === null) return void (before = { active, count: 0, texts: new Map() });
     const copy = state.contexts[active];
-    const seen = visible(state, active);
-    const ids = [...seen.messages.map((each) => each.message_id), ...seen.writing.map((each) => each.id)];
+    const seen = visibleMessages(state, active);
+    const ids = [...seen.messages.map((each) => each.message_id), ...seen.streaming.map((each) => each.id)];
     expect(new Set(ids).size, "a message is shown twice").toBe(ids.length);
     // Of a context that was deleted and made anew, the old messages are nowhere any more.
     if (copy !== undefined && copy.shown.key !== "" && !model.recreated.has(active)) {
-      const { key, first } = copy.shown;
+      const { key, firstPosition } = copy.shown;
       const isBlank = before.active === active && before.count > 0 && seen.messages.length === 0;
       expect(isBlank && copy.branch.ids.length > 0, "the messages were gone for a moment").toBe(false);
       expect(seen.messages.map((each) => each.message_id)).toEqual(
-        model.lists.get(key)?.slice(first, first + copy.shown.ids.length),
+        model.lists.get(key)?.slice(firstPosition, firstPosition + copy.shown.ids.length),
       );
     }
-    const texts = new Map(seen.writing.map((each) => [each.id, each.text]));
-    for (const { id, text } of seen.writing)
+    const texts = new Map(seen.streaming.map((each) => [each.id, each.text]));
+    for (const { id, text } of seen.streaming)
       expect(model.written.get(id)?.join("").startsWith(text), "a text is none that was written").toBe(true);
     if (before.active === active && model.contexts.has(active) && !model.recreated.has(active)) {
       for (const [id, text] of before.texts) {
@@ -149,8 +149,8 @@ function watching(network: Network): () => void {
       if (message.type === "text" && model.written.has(message.message_id))
         expect(message.content).toBe(model.written.get(message.message_id)?.join(""));
     }
-    for (const { id, shape } of Object.values(state.contexts)) {
-      const { value } = shape;
+    for (const { id, view } of Object.values(state.contexts)) {
+      const { value } = view;
       if (value !== null)
         expect(model.truths.has(truth(id, value.version, value.current_state)), "it never was so").toBe(true);
     }
@@ -159,7 +159,7 @@ function watching(network: Network): () => void {
 }
 
 /** How far a message has come is kept with its text. */
-function withoutSequence(shape: ContextShape | null | undefined): unknown {
+function withoutSequence(shape: ContextView | null | undefined): unknown {
   return { ...shape, streaming: shape?.streaming?.message_id };
 }
 
@@ -174,15 +174,15 @@ function expectTheSame({ model, store }: Network): void {
   if (isGone) expect(model.contexts.has(active) && tabs.includes(active), "it is not gone").toBe(false);
   expect(Object.keys(state.contexts).sort()).toEqual([...tabs, ...(isGone ? [active] : [])].sort());
   for (const id of tabs)
-    expect(withoutSequence(state.contexts[id]?.shape.value)).toEqual(withoutSequence(model.shape(id)));
+    expect(withoutSequence(state.contexts[id]?.view.value)).toEqual(withoutSequence(model.shape(id)));
   if (active === null || isGone) return;
   const context = model.contexts.get(active)!;
   const list = context.branches.get(context.active)!.ids;
-  const { first } = state.contexts[active]!.shown;
-  const seen = visible(state, active);
+  const { firstPosition: first } = state.contexts[active]!.shown;
+  const seen = visibleMessages(state, active);
   expect(seen.messages).toEqual(list.slice(first).map((id) => context.pool.get(id)));
   expect(first === 0 || seen.messages.length >= 8).toBe(true);
-  expect(seen.writing.map((each) => each.text).join()).toBe(context.writing?.pieces.join("") ?? "");
+  expect(seen.streaming.map((each) => each.text).join()).toBe(context.writing?.pieces.join("") ?? "");
   expect(seen.sending.filter((each) => each.problem === null)).toEqual([]);
 }
 

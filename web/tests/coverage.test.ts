@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Coverage, linesInGaps, overlapOf } from "../src/features/approvals/coverage";
+import { Coverage, linesInGaps, intersection } from "../src/features/read-progress/coverage";
 
 const itself = (row: number) => row;
 
@@ -50,7 +50,7 @@ test("a long line of several rows counts once, also with several gaps in it", ()
 });
 
 test("what is on the screen at two looks is what both saw", () => {
-  expect(overlapOf({ from: 0, to: 20 }, { from: 10, to: 30 })).toEqual({ from: 10, to: 20 });
-  expect(overlapOf({ from: 0, to: 20 }, { from: 500, to: 520 })).toBeNull();
-  expect(overlapOf(null, { from: 0, to: 1 })).toBeNull();
+  expect(intersection({ from: 0, to: 20 }, { from: 10, to: 30 })).toEqual({ from: 10, to: 20 });
+  expect(intersection({ from: 0, to: 20 }, { from: 500, to: 520 })).toBeNull();
+  expect(intersection(null, { from: 0, to: 1 })).toBeNull();
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type DiffLine, countWords, countsOf, parseDiff, sidesOf } from "../src/features/approvals/diff";
+import { type DiffLine, lineCountText, countLines, parseDiff, sideBySide } from "../src/features/diff/unifiedDiff";
 
 const SIGNS = { add: "+", remove: "-", same: " ", file: "", hunk: "", note: "" } as const;
 
@@ -39,7 +39,7 @@ test("lines are numbered on both sides", () => {
     [null, 3],
     [3, 4],
   ]);
-  expect(countsOf(lines)).toEqual({ added: 2, removed: 1, isCut: false });
+  expect(countLines(lines)).toEqual({ added: 2, removed: 1, isCut: false });
 });
 
 test("a diff joined from its lines is the diff, and each line is what its sign says", () => {
@@ -47,7 +47,7 @@ test("a diff joined from its lines is the diff, and each line is what its sign s
     fc.property(anyDiff, ({ text, hunks }) => {
       const lines = parseDiff(text) ?? [];
       expect(joinDiff(lines)).toBe(text);
-      const counts = countsOf(lines);
+      const counts = countLines(lines);
       expect(counts.added).toBe(hunks.flat().filter((line) => line.startsWith("+")).length);
       expect(counts.removed).toBe(hunks.flat().filter((line) => line.startsWith("-")).length);
     }),
@@ -86,14 +86,14 @@ test("behind a gap, lines have no numbers until the next part, and the torn line
     ["hunk", null],
     ["same", 905],
   ]);
-  expect(countWords(countsOf(lines))).toBe("+3 −0 …");
+  expect(lineCountText(countLines(lines))).toBe("+3 −0 …");
 });
 
 test("two columns hold every line exactly once on its side", () => {
   fc.assert(
     fc.property(anyDiff, ({ text }) => {
       const lines = parseDiff(text) ?? [];
-      const rows = sidesOf(lines);
+      const rows = sideBySide(lines);
       const left = rows.flatMap((row) => ("both" in row ? [row.both] : row.left === null ? [] : [row.left]));
       const right = rows.flatMap((row) => ("both" in row ? [row.both] : row.right === null ? [] : [row.right]));
       expect(left).toEqual(lines.filter(({ kind }) => kind !== "add"));

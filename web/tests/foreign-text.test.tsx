@@ -18,14 +18,14 @@ test("a letter that looks like another is shown with its code", () => {
 
 /** Prose that a person reads and decides nothing by, and the reading of what a person has typed. */
 const PROSE = [
-  "features/approvals/CallDetails.tsx", // what a command prints
-  "features/chat/Mark.tsx",
+  "features/chat/SystemNotice.tsx",
   "features/chat/composer/references.ts",
-  "features/chat/markdown/code.ts",
+  "features/chat/markdown/codePreview.ts",
   "features/chat/markdown/inline.tsx",
-  "features/chat/said/SaidText.tsx",
-  "features/chat/useFinished.ts",
-  "ui/names.ts",
+  "features/chat/useAnswerAnnouncement.ts",
+  "features/chat/user-message/UserMessageText.tsx",
+  "features/tool-calls/CallDetails.tsx", // what a command prints
+  "ui/safeText.ts",
 ];
 
 test("only prose is shown without its odd blanks written out", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { addressOf, makeApi } from "../src/api/http";
-import { Lost, ServerError } from "../src/api/types";
+import { urlOf, createApi } from "../src/api/http";
+import { ConnectionLost, ServerError } from "../src/api/types";
 import { makeClock } from "./clock";
 
 type Reply = Response | Error | "silence";
@@ -28,7 +28,7 @@ test("a message is tried again under its own key until there is an answer", asyn
   const sent = { message_id: "m", turn_id: "t" };
   const server = serverThat([new Error("cut"), problem(503, "stopping"), new Error("cut"), json(sent, 202)]);
   const clock = makeClock();
-  const answer = makeApi(server, clock)(SEND, MESSAGE, { key: "k" });
+  const answer = createApi(server, clock)(SEND, MESSAGE, { key: "k" });
   await clock.pass(60_000);
   expect(await answer).toEqual(sent);
   expect(server.asked.map(({ headers }) => headers["idempotency-key"])).toEqual(["k", "k", "k", "k"]);
@@ -37,7 +37,7 @@ test("a message is tried again under its own key until there is an answer", asyn
 test("a message or a mode that the server cannot save is refused at once, and a server that stops is waited for", async () => {
   for (const refusal of [problem(503, "store_refused"), problem(503, "store_read_only"), problem(507, "full")]) {
     const server = serverThat([refusal]);
-    const refused = await makeApi(server, makeClock())(SEND, MESSAGE, { key: "k", isToldUnsaved: true }).catch(
+    const refused = await createApi(server, makeClock())(SEND, MESSAGE, { key: "k", failsWhenUnsaved: true }).catch(
       (error: unknown) => error,
     );
     expect(refused).toBeInstanceOf(ServerError);
@@ -45,7 +45,7 @@ test("a message or a mode that the server cannot save is refused at once, and a 
   }
   const server = serverThat([problem(503, "server_stopping"), json({}, 202)]);
   const clock = makeClock();
-  const answer = makeApi(server, clock)(SEND, MESSAGE, { key: "k", isToldUnsaved: true });
+  const answer = createApi(server, clock)(SEND, MESSAGE, { key: "k", failsWhenUnsaved: true });
   await clock.pass(60_000);
   await answer;
   expect(server.asked.length).toBe(2);
@@ -53,13 +53,13 @@ test("a message or a mode that the server cannot save is refused at once, and a 
 
 test("what has no key is never tried twice", async () => {
   const server = serverThat([new Error("cut")]);
-  await expect(makeApi(server, makeClock())(SEND, MESSAGE)).rejects.toBeInstanceOf(Lost);
+  await expect(createApi(server, makeClock())(SEND, MESSAGE)).rejects.toBeInstanceOf(ConnectionLost);
   expect(server.asked.length).toBe(1);
 });
 
 test("a refusal is told as the problem that it is, also with a key", async () => {
   const server = serverThat([problem(409, "turn_active"), new Response("<h1>Bad gateway", { status: 500 })]);
-  const api = makeApi(server, makeClock());
+  const api = createApi(server, makeClock());
   const refused = await api(SEND, MESSAGE, { key: "k" }).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(ServerError);
   expect((refused as ServerError).problem.code).toBe("turn_active");
@@ -69,15 +69,15 @@ test("a refusal is told as the problem that it is, also with a key", async () =>
 
 test("a server that says nothing is lost after a while", async () => {
   const clock = makeClock();
-  const answer = makeApi(serverThat(["silence"]), clock)("GET /api/session", {}).catch((error: unknown) => error);
+  const answer = createApi(serverThat(["silence"]), clock)("GET /api/session", {}).catch((error: unknown) => error);
   await clock.pass(31_000);
-  expect(await answer).toBeInstanceOf(Lost);
+  expect(await answer).toBeInstanceOf(ConnectionLost);
 });
 
 test("requests of one lane reach the server in their order, although the first has to be tried again", async () => {
   const server = serverThat([new Error("cut"), json({}), json({})]);
   const clock = makeClock();
-  const api = makeApi(server, clock);
+  const api = createApi(server, clock);
   const setTo = (mode: string, lane: string) =>
     api(
       "PUT /api/contexts/{context_id}/mode",
@@ -93,7 +93,7 @@ test("requests of one lane reach the server in their order, although the first h
 test("a lane goes on after a refusal, and lanes do not wait for each other", async () => {
   const server = serverThat(["silence", problem(409, "turn_active"), json({ version: 2 })]);
   const clock = makeClock();
-  const api = makeApi(server, clock);
+  const api = createApi(server, clock);
   const silent = api("GET /api/session", {}, { lane: "one" }).catch((error: unknown) => error);
   const refused = api("GET /api/session", {}, { lane: "two" }).catch((error: unknown) => error);
   const answered = api("GET /api/session", {}, { lane: "two" });
@@ -101,7 +101,7 @@ test("a lane goes on after a refusal, and lanes do not wait for each other", asy
   expect(await refused).toBeInstanceOf(ServerError);
   expect(await answered).toEqual({ version: 2 });
   await clock.pass(31_000);
-  expect(await silent).toBeInstanceOf(Lost);
+  expect(await silent).toBeInstanceOf(ConnectionLost);
 });
 
 test("a request that was given up never answers, even when its answer is already there", async () => {
@@ -110,16 +110,16 @@ test("a request that was given up never answers, even when its answer is already
   Object.defineProperty(found, "text", {
     value: () => (controller.abort(), Promise.resolve('{"version": 1}')),
   });
-  const api = makeApi(serverThat([found]), makeClock());
+  const api = createApi(serverThat([found]), makeClock());
   const answer = api("GET /api/session", {}, { signal: controller.signal }).catch((error: unknown) => error);
-  expect(await answer).toBeInstanceOf(Lost);
+  expect(await answer).toBeInstanceOf(ConnectionLost);
 });
 
 test("what stands in an address cannot change it", () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), fc.string(), (part, value) => {
       fc.pre(part !== "." && part !== "..");
-      const found = new URL(addressOf("/api/x/{name}/y", { path: { name: part }, query: { q: value } }), "http://here");
+      const found = new URL(urlOf("/api/x/{name}/y", { path: { name: part }, query: { q: value } }), "http://here");
       expect(found.pathname.split("/").length).toBe(5);
       expect(found.searchParams.get("q")).toBe(value);
     }),

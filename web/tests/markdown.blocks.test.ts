@@ -1,7 +1,7 @@
 /** Answers that grow: whatever the pieces, the blocks are those of the whole text, and what is finished stays. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { EMPTY, grow, type Answer } from "../src/features/chat/markdown/blocks";
+import { EMPTY_ANSWER, updateAnswer, type Answer } from "../src/features/chat/markdown/blocks";
 import { lex } from "../src/features/chat/markdown/lexer";
 
 const LINES = [
@@ -86,9 +86,9 @@ const text = fc.array(line, { maxLength: 24 }).map((lines) => lines.join("\n"));
 const cuts = fc.array(fc.nat({ max: 400 }), { maxLength: 12 });
 
 function told(whole: string, places: readonly number[]): Answer {
-  let answer = EMPTY;
-  for (const place of [...places].sort((a, b) => a - b)) answer = grow(answer, whole.slice(0, place), true);
-  return grow(answer, whole, false);
+  let answer = EMPTY_ANSWER;
+  for (const place of [...places].sort((a, b) => a - b)) answer = updateAnswer(answer, whole.slice(0, place), true);
+  return updateAnswer(answer, whole, false);
 }
 
 const tokensOf = (answer: Answer) => answer.blocks.map((block) => block.token);
@@ -107,7 +107,7 @@ test("the same holds letter by letter", () => {
   fc.assert(
     fc.property(text, (whole) => {
       const everywhere = [...whole].map((_, index) => index);
-      expect(tokensOf(told(whole, everywhere))).toEqual(tokensOf(grow(EMPTY, whole, false)));
+      expect(tokensOf(told(whole, everywhere))).toEqual(tokensOf(updateAnswer(EMPTY_ANSWER, whole, false)));
     }),
     { numRuns: 150 },
   );
@@ -119,11 +119,11 @@ const PART =
 test("a finished block stays the same object, and only the end is lexed again", () => {
   const whole = PART.repeat(40);
   const steps = Math.ceil(whole.length / 4);
-  let answer = EMPTY;
+  let answer = EMPTY_ANSWER;
   let rendered = 0;
   let lexed = 0;
   for (let step = 1; step <= steps; step++) {
-    const next = grow(answer, whole.slice(0, step * 4), true);
+    const next = updateAnswer(answer, whole.slice(0, step * 4), true);
     lexed += next.text.length - answer.cut;
     rendered += next.blocks.filter((block, index) => block !== answer.blocks[index]).length;
     answer = next;
@@ -135,24 +135,26 @@ test("a finished block stays the same object, and only the end is lexed again", 
 
 test("the end of the stream renders nothing again that was whole", () => {
   const whole = PART.repeat(3);
-  const streamed = grow(EMPTY, whole, true);
-  expect(grow(streamed, whole, false).blocks.every((block, index) => block === streamed.blocks[index])).toBe(true);
+  const streamed = updateAnswer(EMPTY_ANSWER, whole, true);
+  expect(updateAnswer(streamed, whole, false).blocks.every((block, index) => block === streamed.blocks[index])).toBe(
+    true,
+  );
 });
 
 test("a link that is defined later is found in what was frozen long before, and nothing else is rendered again", () => {
-  const before = grow(EMPTY, "see [a]\n\nother\n\nmore\n\n[a]: http", true);
-  const after = grow(before, "see [a]\n\nother\n\nmore\n\n[a]: http://a.example\n", true);
+  const before = updateAnswer(EMPTY_ANSWER, "see [a]\n\nother\n\nmore\n\n[a]: http", true);
+  const after = updateAnswer(before, "see [a]\n\nother\n\nmore\n\n[a]: http://a.example\n", true);
   expect(JSON.stringify(after.blocks[0])).toContain('"href":"http://a.example"');
   expect(after.blocks.map((block, index) => block === before.blocks[index])).toEqual([false, true, true]);
 });
 
 test("a text that was replaced is not taken for one that grew", () => {
-  const first = grow(EMPTY, "one\n\ntwo\n\nthree", true);
-  expect(tokensOf(grow(first, "# other", true))).toEqual(tokensOf(grow(EMPTY, "# other", true)));
+  const first = updateAnswer(EMPTY_ANSWER, "one\n\ntwo\n\nthree", true);
+  expect(tokensOf(updateAnswer(first, "# other", true))).toEqual(tokensOf(updateAnswer(EMPTY_ANSWER, "# other", true)));
 });
 
 test("what is begun at the end is shown as if it were finished", () => {
-  const types = (text: string) => JSON.stringify(tokensOf(grow(EMPTY, text, true)));
+  const types = (text: string) => JSON.stringify(tokensOf(updateAnswer(EMPTY_ANSWER, text, true)));
   expect(types("a **bold")).toContain('"type":"strong"');
   expect(types("- a\n- `co")).toContain('"type":"codespan"');
   expect(types("see [text](http://exa")).not.toContain("http");

@@ -1,7 +1,7 @@
 /** Colours of code: the runs are the code, letter for letter, whatever the language. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Bounded } from "../src/features/chat/markdown/highlight/bounded";
+import { SizedLruCache } from "../src/features/chat/markdown/highlight/lruCache";
 import { GRAMMARS } from "../src/features/chat/markdown/highlight/grammars";
 import { languageOf } from "../src/features/chat/markdown/highlight/languages";
 import { tokenize } from "../src/features/chat/markdown/highlight/tokenize";
@@ -62,7 +62,7 @@ test("any code comes back as it is", { timeout: 60_000 }, async () => {
 });
 
 test("a memory forgets what was not asked for the longest", () => {
-  const memory = new Bounded<number>(10);
+  const memory = new SizedLruCache<number>(10);
   memory.set("a", 1, 4);
   memory.set("b", 2, 4);
   memory.get("a");

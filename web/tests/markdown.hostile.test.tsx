@@ -1,7 +1,7 @@
 /** Texts made to hurt: each is shown, whole or as typed, and none of them overflows, throws or fills the page with elements. */
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { EMPTY, grow } from "../src/features/chat/markdown/blocks";
+import { EMPTY_ANSWER, updateAnswer } from "../src/features/chat/markdown/blocks";
 import { Markdown, type MarkdownWords } from "../src/features/chat/markdown/Markdown";
 
 const words: MarkdownWords = {
@@ -67,7 +67,7 @@ test("what is deeper than anyone writes stays as typed", () => {
 });
 
 test("behind 200,000 letters nothing is lexed any more", () => {
-  const answer = grow(EMPTY, filled("word *em*\n\n"), true);
+  const answer = updateAnswer(EMPTY_ANSWER, filled("word *em*\n\n"), true);
   expect(answer.blocks.at(-1)?.token.type).toBe("code");
   expect(answer.blocks.at(-1)?.token.raw.length).toBe(filled("word *em*\n\n").length - 200_000);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { makeApi } from "../src/api/http";
+import { createApi } from "../src/api/http";
 import { MODE_NOT_SWITCHED, ModeSwitches } from "../src/api/modeSwitches";
 import { ServerError } from "../src/api/types";
-import { type Command, carryOut } from "../src/store/commands";
+import { type Command, sendCommand } from "../src/store/commands";
 import { makeClock } from "./clock";
 
 /** A server that answers each request when the test says so. */
@@ -23,7 +23,7 @@ function makeWorld() {
   const server = makeServer();
   const switches = new ModeSwitches();
   const clock = makeClock();
-  const api = makeApi(server, clock, switches);
+  const api = createApi(server, clock, switches);
   let keys = 0;
   const outcome = (work: Promise<unknown>) =>
     work.then(
@@ -35,7 +35,7 @@ function makeWorld() {
     switches,
     api,
     outcome,
-    act: (command: Command) => outcome(carryOut(api, `key ${++keys}`, command)),
+    act: (command: Command) => outcome(sendCommand(api, `key ${++keys}`, command)),
     settle: () => clock.pass(0),
   };
 }

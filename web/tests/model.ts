@@ -1,7 +1,7 @@
 /** A small server that is right by definition: contexts with versions, branches with keys, messages being written. */
-import type { CallShape, ContextShape, Session } from "../src/api/schema";
+import type { CallView, ContextView, Session } from "../src/api/schema";
 import type { Message, Signal, State } from "../src/api/types";
-import { AT, type ModelContext, openCall, shapeOf } from "./shapes";
+import { AT, type ModelContext, openCall, shapeOf } from "./modelContext";
 
 export interface Model {
   contexts: Map<string, ModelContext>;
@@ -19,7 +19,7 @@ export interface Model {
   openTab(id: string, isActive: boolean): void;
   closeTab(id: string): void;
   send(id: string, key: string, text: string): { message_id: string; turn_id: string } | null;
-  shape(id: string): ContextShape;
+  shape(id: string): ContextView;
   present(ids: readonly string[]): Signal[];
 }
 
@@ -39,7 +39,7 @@ export const CHANGES = [
   "die",
   "touch",
 ] as const;
-export type Change = (typeof CHANGES)[number];
+type Change = (typeof CHANGES)[number];
 
 export const truth = (id: string, version: number, state: State) => `${id} ${version} ${JSON.stringify(state)}`;
 
@@ -204,7 +204,7 @@ export function makeModel(emit: (signal: Signal) => void): Model {
       const message = written(context);
       if (message === null) return;
       const id = newId("call");
-      const call: CallShape = {
+      const call: CallView = {
         id,
         message_id: message.message_id,
         tool: "execute",

@@ -1,14 +1,20 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { CallShape } from "../src/api/schema";
-import { callsToConfirm, defaultMode, modeToShow, readMode, writeMode } from "../src/features/modes/remembered";
+import type { CallView } from "../src/api/schema";
+import {
+  callsToConfirm,
+  defaultMode,
+  effectiveMode,
+  parseStoredMode,
+  serializeMode,
+} from "../src/features/modes/storedMode";
 
 const MODES = ["agent", "supervised", "review", "plan", "ask", "docs"].map((name) => ({ name }));
 
 test("a mode that was remembered is read as it was written", () => {
   fc.assert(
     fc.property(fc.constantFrom(...MODES), fc.nat(), ({ name }, now) => {
-      expect(readMode(writeMode(name, now), MODES)).toEqual({ mode: name, updatedAt: now });
+      expect(parseStoredMode(serializeMode(name, now), MODES)).toEqual({ mode: name, updatedAt: now });
     }),
   );
 });
@@ -16,37 +22,37 @@ test("a mode that was remembered is read as it was written", () => {
 test("whatever else is stored there counts as nothing", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json(), fc.constant(null)), (stored) => {
-      const found = readMode(stored, MODES);
+      const found = parseStoredMode(stored, MODES);
       expect(found === null || MODES.some(({ name }) => name === found.mode)).toBe(true);
     }),
   );
-  expect(readMode(writeMode("gone", 1), MODES)).toBeNull();
-  expect(readMode('{"mode": "plan"}', MODES)).toEqual({ mode: "plan", updatedAt: 0 });
+  expect(parseStoredMode(serializeMode("gone", 1), MODES)).toBeNull();
+  expect(parseStoredMode('{"mode": "plan"}', MODES)).toEqual({ mode: "plan", updatedAt: 0 });
 });
 
 test("while the modes are not known, what was remembered counts, so that nothing looser takes its place", () => {
-  expect(readMode(writeMode("plan", 1), null)).toEqual({ mode: "plan", updatedAt: 1 });
-  for (const stored of [null, "", "{", "[]", '{"mode": 5}']) expect(readMode(stored, null)).toBeNull();
+  expect(parseStoredMode(serializeMode("plan", 1), null)).toEqual({ mode: "plan", updatedAt: 1 });
+  for (const stored of [null, "", "{", "[]", '{"mode": 5}']) expect(parseStoredMode(stored, null)).toBeNull();
 });
 
 test("an open context's own mode wins, then what was chosen here, then the server's default", () => {
   const remembered = { mode: "plan", updatedAt: 1 };
-  expect(modeToShow({ mode: "ask" }, remembered, "review")).toBe("ask");
-  expect(modeToShow(null, remembered, "review")).toBe("plan");
-  expect(modeToShow(null, null, "review")).toBe("review");
+  expect(effectiveMode({ mode: "ask" }, remembered, "review")).toBe("ask");
+  expect(effectiveMode(null, remembered, "review")).toBe("plan");
+  expect(effectiveMode(null, null, "review")).toBe("review");
 });
 
 test("nothing is taken for the default before the server has said which mode it is", () => {
   expect(defaultMode([])).toBeNull();
-  expect(modeToShow(null, null, defaultMode([]))).toBeNull();
+  expect(effectiveMode(null, null, defaultMode([]))).toBeNull();
   const modes = MODES.map(({ name }) => ({ name, is_default: name === "supervised" }));
-  expect(modeToShow(null, null, defaultMode(modes))).toBe("supervised");
+  expect(effectiveMode(null, null, defaultMode(modes))).toBe("supervised");
 });
 
 function waiting(id: string, { digest = `digest of ${id}`, dangerous = [] as string[], status = "pending" } = {}) {
-  return { id, digest, dangerous, status } as unknown as CallShape;
+  return { id, digest, dangerous, status } as unknown as CallView;
 }
-const ids = (calls: readonly CallShape[]) => calls.map(({ id }) => id);
+const ids = (calls: readonly CallView[]) => calls.map(({ id }) => id);
 
 test("a switch is asked about where it would start what is dangerous or was not read", () => {
   const calls = [waiting("a"), waiting("b", { dangerous: ["deletes"] }), waiting("c")];

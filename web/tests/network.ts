@@ -1,8 +1,8 @@
 /** A network between the model and a store that does what a test tells it: answers late, loses, doubles, reorders. */
-import type { Listener, OpenStream } from "../src/api/events";
-import { makeApi } from "../src/api/http";
+import type { Listener, OpenStream } from "../src/api/signalStream";
+import { createApi } from "../src/api/http";
 import type { Signal } from "../src/api/types";
-import { run } from "../src/store/runner";
+import { startRunner } from "../src/store/runner";
 import { createStore } from "../src/store/store";
 import type { TestClock } from "./clock";
 import { makeModel } from "./model";
@@ -126,7 +126,7 @@ export function makeNetwork(clock: TestClock) {
   }
 
   const store = createStore(clock);
-  const start = () => run(store, makeApi({ fetch }, clock), openStream, clock);
+  const start = () => startRunner(store, createApi({ fetch }, clock), openStream, clock);
 
   return {
     model,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { GRACE } from "../src/app/focusPolicy";
+import { GRACE_MS } from "../src/app/focusPolicy";
 import { type KeyPress, PressGuard } from "../src/app/pressGuard";
 
 const control = () => ({ isConnected: true });
@@ -30,18 +30,18 @@ test("a second press soon after the first does nothing on another control", () =
   const { drops, wait } = makeGuard();
   const [first, next] = [control(), control()];
   expect(drops(first)).toBe(false);
-  wait(GRACE - 1);
+  wait(GRACE_MS - 1);
   expect(drops(next)).toBe(true);
-  wait(GRACE - 1);
+  wait(GRACE_MS - 1);
   expect(drops(next)).toBe(true); // somebody who presses on and on has not looked
-  wait(GRACE);
+  wait(GRACE_MS);
   expect(drops(next)).toBe(false);
 });
 
 test("a key that is held while the focus moves never acts there, however long", () => {
   const { drops, wait } = makeGuard();
   expect(drops(control())).toBe(false);
-  wait(10 * GRACE);
+  wait(10 * GRACE_MS);
   expect(drops(control(), { repeat: true, isControl: false })).toBe(true);
 });
 
@@ -50,9 +50,9 @@ test("after a control went away, its key decides nothing where nothing has the f
   const button = { isConnected: true };
   expect(drops(button)).toBe(false);
   button.isConnected = false;
-  wait(10 * GRACE);
+  wait(10 * GRACE_MS);
   expect(drops(null)).toBe(true);
-  wait(10 * GRACE);
+  wait(10 * GRACE_MS);
   expect(drops(null)).toBe(true);
   guard.release(); // a click
   expect(drops(null)).toBe(false);

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { UNFILLED, answerOf, filledOf, pick, pickOwn, questionsOf, write } from "../src/features/questions/answers";
+import {
+  EMPTY_VALUE,
+  answerOf,
+  parseStoredValues,
+  toggleOption,
+  toggleOwnText,
+  questionsOf,
+  setOwnText,
+} from "../src/features/questions/formValues";
 
 const [one, many, free] = questionsOf({
   questions: [
@@ -26,34 +34,34 @@ test("whatever a model asks can be shown", () => {
 });
 
 test("one choice is one answer, and own words take its place", () => {
-  const picked = pick(must(one), UNFILLED, 1);
+  const picked = toggleOption(must(one), EMPTY_VALUE, 1);
   expect(answerOf(must(one), picked)).toBe("coffee, black");
-  const own = write(must(one), picked, " water ");
+  const own = setOwnText(must(one), picked, " water ");
   expect(answerOf(must(one), own)).toBe("water");
-  expect(answerOf(must(one), pick(must(one), own, 0))).toBe("tea");
+  expect(answerOf(must(one), toggleOption(must(one), own, 0))).toBe("tea");
 });
 
 test("several choices stand in the order of the options, with own words behind them", () => {
-  const both = pick(must(many), pick(must(many), UNFILLED, 2), 0);
+  const both = toggleOption(must(many), toggleOption(must(many), EMPTY_VALUE, 2), 0);
   expect(answerOf(must(many), both)).toBe("a\nc");
-  expect(answerOf(must(many), write(must(many), both, "d"))).toBe("a\nc\nd");
-  expect(answerOf(must(many), pickOwn(must(many), write(must(many), both, "d")))).toBe("a\nc");
-  expect(answerOf(must(many), pick(must(many), both, 2))).toBe("a");
+  expect(answerOf(must(many), setOwnText(must(many), both, "d"))).toBe("a\nc\nd");
+  expect(answerOf(must(many), toggleOwnText(must(many), setOwnText(must(many), both, "d")))).toBe("a\nc");
+  expect(answerOf(must(many), toggleOption(must(many), both, 2))).toBe("a");
 });
 
 test("nothing filled in is no answer", () => {
-  for (const question of [one, many, free]) expect(answerOf(must(question), UNFILLED)).toBe("");
-  expect(answerOf(must(free), write(must(free), UNFILLED, "because"))).toBe("because");
+  for (const question of [one, many, free]) expect(answerOf(must(question), EMPTY_VALUE)).toBe("");
+  expect(answerOf(must(free), setOwnText(must(free), EMPTY_VALUE, "because"))).toBe("because");
 });
 
 test("what was filled in is there after a reload, and nothing else is taken for it", () => {
-  const filled = [pick(must(one), UNFILLED, 1), write(must(many), UNFILLED, "d"), UNFILLED];
-  expect(filledOf(JSON.stringify(filled), 3)).toEqual(filled);
+  const filled = [toggleOption(must(one), EMPTY_VALUE, 1), setOwnText(must(many), EMPTY_VALUE, "d"), EMPTY_VALUE];
+  expect(parseStoredValues(JSON.stringify(filled), 3)).toEqual(filled);
   fc.assert(
     fc.property(
       fc.oneof(fc.string(), fc.json()),
       fc.nat(5),
-      (text, count) => void expect(filledOf(text, count)).toHaveLength(count),
+      (text, count) => void expect(parseStoredValues(text, count)).toHaveLength(count),
     ),
   );
 });

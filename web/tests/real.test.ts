@@ -1,19 +1,19 @@
 import { afterEach, expect, test } from "vitest";
-import { systemAmbient } from "../src/ambient";
-import { makeStream } from "../src/api/events";
-import { type Api, makeApi } from "../src/api/http";
+import { browserEnvironment } from "../src/environment";
+import { createStream } from "../src/api/signalStream";
+import { type Api, createApi } from "../src/api/http";
 import type { MessagePage } from "../src/api/schema";
 import type { Message } from "../src/api/types";
-import { run } from "../src/store/runner";
-import { questions, showsBanner, tabs, visible } from "../src/store/selectors";
-import { waitingCalls } from "../src/features/approvals/waiting";
+import { startRunner } from "../src/store/runner";
+import { openQuestions, showsBanner, openTabs, visibleMessages } from "../src/store/selectors";
+import { pendingCalls } from "../src/features/approvals/pendingCalls";
 import type { State } from "../src/store/state";
 import { type Store, createStore } from "../src/store/store";
 import { wants } from "../src/store/wants";
-import { makeHost } from "./served";
+import { makeHost } from "./serverProcess";
 
 const undecided = (state: State, id: string) =>
-  waitingCalls(state, id).flatMap(({ call, sent }) => (sent === null ? [call] : []));
+  pendingCalls(state, id).flatMap(({ call, sent }) => (sent === null ? [call] : []));
 
 const pieces = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}:${index} `);
 const SCRIPT = {
@@ -63,14 +63,14 @@ test(
     endings.push(host.clear, () => host.end("SIGKILL"));
     await host.start();
     const server = { fetch, base: host.base, headers: host.headers };
-    const api = makeApi(server, systemAmbient);
-    const store = createStore(systemAmbient);
-    const runner = run(store, api, makeStream(server, systemAmbient), systemAmbient);
+    const api = createApi(server, browserEnvironment);
+    const store = createStore(browserEnvironment);
+    const runner = startRunner(store, api, createStream(server, browserEnvironment), browserEnvironment);
     endings.push(() => runner.close());
 
     const { context_id: id } = await api("POST /api/contexts", { body: { mode: "supervised" } });
     runner.act({ kind: "activate", id });
-    const shape = (state: State) => state.contexts[id]?.shape.value;
+    const shape = (state: State) => state.contexts[id]?.view.value;
     const isRest = (state: State) =>
       shape(state)?.current_state.type === "idle" &&
       wants(state).length === 0 &&
@@ -80,10 +80,10 @@ test(
     const faults: string[] = [];
     const longest = new Map<string, string>();
     store.subscribe(() => {
-      const seen = visible(store.getSnapshot(), id);
-      const ids = [...seen.messages.map((each) => each.message_id), ...seen.writing.map((each) => each.id)];
+      const seen = visibleMessages(store.getSnapshot(), id);
+      const ids = [...seen.messages.map((each) => each.message_id), ...seen.streaming.map((each) => each.id)];
       if (new Set(ids).size !== ids.length) faults.push("twice");
-      for (const { id: written, text } of seen.writing) {
+      for (const { id: written, text } of seen.streaming) {
         if (!text.startsWith(longest.get(written) ?? "")) faults.push("shrunk");
         longest.set(written, text);
       }
@@ -91,7 +91,7 @@ test(
 
     const say = (content: string) => runner.act({ kind: "send", id, body: { payloads: [{ type: "text", content }] } });
     say("go");
-    expect(visible(store.getSnapshot(), id).sending.length).toBe(1);
+    expect(visibleMessages(store.getSnapshot(), id).sending.length).toBe(1);
     await until(store, (state) => undecided(state, id).length === 1);
     const [call] = undecided(store.getSnapshot(), id);
     runner.act({
@@ -101,7 +101,7 @@ test(
     });
 
     await until(store, (state) =>
-      visible(state, id).writing.some((each) => each.sequence > 3 && each.text.startsWith("second")),
+      visibleMessages(state, id).streaming.some((each) => each.sequence > 3 && each.text.startsWith("second")),
     );
     await host.end("SIGKILL");
     await until(store, showsBanner);
@@ -109,7 +109,7 @@ test(
     say("said while nobody listened");
     await host.start();
     await until(store, (state) => undecided(state, id).length === 1 && wants(state).length === 0);
-    const kept = visible(store.getSnapshot(), id).messages.find((each) => each.message_id === cut[0]);
+    const kept = visibleMessages(store.getSnapshot(), id).messages.find((each) => each.message_id === cut[0]);
     expect(kept?.type === "text" && kept.content.startsWith(cut[1]) && kept.ended).toBe("interrupted");
 
     await host.end("SIGTERM");
@@ -121,11 +121,11 @@ test(
     const state = store.getSnapshot();
     expect(shape(state)).toEqual(await api("GET /api/contexts/{context_id}", { path: { context_id: id } }));
     const { open_contexts: open = [] } = await api("GET /api/session", {});
-    expect(tabs(state).map((tab) => [tab.id, tab.title])).toEqual(open.map((tab) => [tab.context_id, tab.title]));
-    expect(visible(state, id).messages).toEqual(await allMessages(api, id));
-    expect(visible(state, id)).toMatchObject({ sending: [], writing: [], waiting: [], hasOlder: false });
-    expect(questions(state, id)).toEqual([]);
-    const said = visible(state, id).messages.filter(
+    expect(openTabs(state).map((tab) => [tab.id, tab.title])).toEqual(open.map((tab) => [tab.context_id, tab.title]));
+    expect(visibleMessages(state, id).messages).toEqual(await allMessages(api, id));
+    expect(visibleMessages(state, id)).toMatchObject({ sending: [], streaming: [], queued: [], hasOlder: false });
+    expect(openQuestions(state, id)).toEqual([]);
+    const said = visibleMessages(state, id).messages.filter(
       (each) => each.type === "text" && each.content === "said while nobody listened",
     );
     expect(said.length).toBe(1);

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { distinct, format, parse, payloadOf, referenceAt } from "../src/features/chat/composer/references";
+import {
+  uniqueReferences,
+  formatReference,
+  parseReferences,
+  payloadOf,
+  referenceAt,
+} from "../src/features/chat/composer/references";
 
 const paths = fc.oneof(
   fc.string({ unit: "binary", minLength: 1 }),
@@ -24,8 +30,8 @@ test("what is formatted is parsed back, wherever it stands in a text", () => {
       fc.constantFrom("", "see ", "看"),
       fc.constantFrom("", " and more", "，然后", "\n@b"),
       (path, range, before, after) => {
-        const written = format(path, range);
-        const [found] = parse(before + written + after);
+        const written = formatReference(path, range);
+        const [found] = parseReferences(before + written + after);
         expect(found).toEqual({ path, lines: range, start: before.length, end: before.length + written.length });
       },
     ),
@@ -33,22 +39,24 @@ test("what is formatted is parsed back, wherever it stands in a text", () => {
 });
 
 test("a formatted reference hides nothing and stays on its line", () => {
-  fc.assert(fc.property(paths, (path) => void expect(format(path)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)));
-  expect(format("src/app.py")).toBe("@src/app.py");
-  expect(format("my file.txt", { from: 3, to: 3 })).toBe('@"my file.txt":3');
+  fc.assert(
+    fc.property(paths, (path) => void expect(formatReference(path)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)),
+  );
+  expect(formatReference("src/app.py")).toBe("@src/app.py");
+  expect(formatReference("my file.txt", { from: 3, to: 3 })).toBe('@"my file.txt":3');
 });
 
 test("any text can be read, and what is found stands where it says", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
-      for (const { start, end } of parse(text))
+      for (const { start, end } of parseReferences(text))
         (expect(text[start]).toBe("@"), expect(end).toBeLessThanOrEqual(text.length));
     }),
   );
 });
 
 test("the end of a sentence is no part of a path, and an address of mail is no reference", () => {
-  const found = (text: string) => parse(text).map(({ path, lines: range }) => [path, range?.from, range?.to]);
+  const found = (text: string) => parseReferences(text).map(({ path, lines: range }) => [path, range?.from, range?.to]);
   expect(found("Look at @src/app.py:10-40, then (@README.md). Is it @a/b.c?")).toEqual([
     ["src/app.py", 10, 40],
     ["README.md", undefined, undefined],
@@ -63,7 +71,7 @@ test("the end of a sentence is no part of a path, and an address of mail is no r
 });
 
 test("a file that is named twice is sent once, with its lines", () => {
-  const found = distinct(parse("@a.py:1-2 @a.py @a.py:1-2"));
+  const found = uniqueReferences(parseReferences("@a.py:1-2 @a.py @a.py:1-2"));
   expect(found.map(payloadOf)).toEqual([
     { type: "file_reference", path: "a.py", range: { start_line: 1, end_line: 2 } },
     { type: "file_reference", path: "a.py" },

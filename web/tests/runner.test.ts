@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { visible } from "../src/store/selectors";
+import { visibleMessages } from "../src/store/selectors";
 import { makeClock } from "./clock";
 import { makeNetwork } from "./network";
 
@@ -18,11 +18,11 @@ async function opened(length: number) {
 test("ten thousand messages open with their last page, and older ones come when they are wanted", async () => {
   const { network } = await opened(10_000);
   expect(network.counts.requests).toBeLessThan(8);
-  const first = visible(network.store.getSnapshot(), "a");
+  const first = visibleMessages(network.store.getSnapshot(), "a");
   expect([first.messages.length, first.hasOlder]).toEqual([8, true]);
   network.store.dispatch({ type: "older", id: "a" });
   await network.calm();
-  expect(visible(network.store.getSnapshot(), "a").messages.length).toBe(58);
+  expect(visibleMessages(network.store.getSnapshot(), "a").messages.length).toBe(58);
 });
 
 test("two hundred pieces of an answer cost no pull of the context, and one of its text at a time", async () => {
@@ -40,7 +40,7 @@ test("two hundred pieces of an answer cost no pull of the context, and one of it
   }
   await network.calm();
   expect(network.counts.requests - before).toBeLessThan(80);
-  expect(visible(network.store.getSnapshot(), "a").writing[0]?.sequence).toBe(200);
+  expect(visibleMessages(network.store.getSnapshot(), "a").streaming[0]?.sequence).toBe(200);
 });
 
 test("messages that nobody looks at are dropped after a minute, and come back when somebody does", async () => {
@@ -57,14 +57,14 @@ test("messages that nobody looks at are dropped after a minute, and come back wh
   expect(network.counts.requests - before).toBeLessThanOrEqual(5);
   runner.act({ kind: "activate", id: "a" });
   await network.calm();
-  expect(visible(network.store.getSnapshot(), "a").messages.length).toBe(8);
+  expect(visibleMessages(network.store.getSnapshot(), "a").messages.length).toBe(8);
 });
 
 test("a message that is sent shows at once, and once, however often the connection breaks", async () => {
   const { network, clock, runner } = await opened(3);
   const seen: number[] = [];
   const count = () => {
-    const { messages, sending } = visible(network.store.getSnapshot(), "a");
+    const { messages, sending } = visibleMessages(network.store.getSnapshot(), "a");
     return messages.filter((each) => each.type === "text" && each.content === "mine").length + sending.length;
   };
   network.store.subscribe(() => seen.push(count()));
@@ -77,5 +77,5 @@ test("a message that is sent shows at once, and once, however often the connecti
   }
   await network.calm();
   expect(new Set(seen)).toEqual(new Set([1]));
-  expect(visible(network.store.getSnapshot(), "a").sending).toEqual([]);
+  expect(visibleMessages(network.store.getSnapshot(), "a").sending).toEqual([]);
 });

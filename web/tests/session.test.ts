@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { Problem, Session } from "../src/api/schema";
-import { faceOf } from "../src/features/sessions/Trouble";
-import type { Happening } from "../src/store/events";
+import { contextPlace } from "../src/features/conversations/ContextError";
+import type { StoreEvent } from "../src/store/events";
 import { reduce } from "../src/store/reduce";
-import { activeId, nextTo, preferencesOf, tabs } from "../src/store/selectors";
-import { type State, initial, isWanted } from "../src/store/state";
+import { activeId, fallbackTab, preferencesOf, openTabs } from "../src/store/selectors";
+import { type State, initialState, isStale } from "../src/store/state";
 import { makeModel } from "./model";
 
 const SESSION: Session = {
@@ -15,29 +15,35 @@ const SESSION: Session = {
   preferences: { theme: "light", font_size: 14 },
 };
 const REFUSED: Problem = { title: "", status: 409, code: "", detail: "no" };
-const after = (...happenings: Happening[]): State => {
-  const known: Happening = { type: "answered", kind: "session", pull: { kind: "session" }, asked: 0, answer: SESSION };
-  return [known, ...happenings].reduce((state, each) => reduce(state, { ...each, at: 0 }), initial(0));
+const after = (...happenings: StoreEvent[]): State => {
+  const known: StoreEvent = {
+    type: "answered",
+    kind: "session",
+    pull: { kind: "session" },
+    requestedAt: 0,
+    answer: SESSION,
+  };
+  return [known, ...happenings].reduce((state, each) => reduce(state, { ...each, at: 0 }), initialState(0));
 };
-const ids = (state: State) => tabs(state).map((tab) => tab.id);
+const ids = (state: State) => openTabs(state).map((tab) => tab.id);
 
 test("a tab that is moved or closed shows that at once, and comes back where the server refuses", () => {
-  const isMoved: Happening = { type: "sent", key: "1", command: { kind: "order", ids: ["c", "a", "b"] } };
-  const isClosed: Happening = { type: "sent", key: "2", command: { kind: "close", id: "a" } };
+  const isMoved: StoreEvent = { type: "sent", key: "1", command: { kind: "order", ids: ["c", "a", "b"] } };
+  const isClosed: StoreEvent = { type: "sent", key: "2", command: { kind: "close", id: "a" } };
   expect(ids(after(isMoved, isClosed))).toEqual(["c", "b"]);
   expect(ids(after(isMoved, isClosed, { type: "refused", key: "2", problem: REFUSED }))).toEqual(["c", "a", "b"]);
   expect(ids(after(isMoved, { type: "refused", key: "1", problem: REFUSED }))).toEqual(["a", "b", "c"]);
 });
 
 test("a conversation that is gone has no tab, and its place says so", () => {
-  const gone: Happening = {
+  const gone: StoreEvent = {
     type: "failed",
     pull: { kind: "context", id: "a" },
-    asked: 9,
+    requestedAt: 9,
     problem: { ...REFUSED, status: 404 },
   };
   expect(ids(after(gone))).toEqual(["b", "c"]);
-  expect(faceOf(after(gone), "a")).toBe("gone");
+  expect(contextPlace(after(gone), "a")).toBe("gone");
 });
 
 test("who looks at a conversation that is deleted elsewhere stays there, and goes on from there to a tab that is open", () => {
@@ -47,16 +53,22 @@ test("who looks at a conversation that is deleted elsewhere stays there, and goe
     active_context_id: "c",
     open_contexts: [{ context_id: "b" }, { context_id: "c" }],
   };
-  const closed: Happening = { type: "answered", kind: "session", pull: { kind: "session" }, asked: 9, answer: session };
-  const gone: Happening = {
+  const closed: StoreEvent = {
+    type: "answered",
+    kind: "session",
+    pull: { kind: "session" },
+    requestedAt: 9,
+    answer: session,
+  };
+  const gone: StoreEvent = {
     type: "failed",
     pull: { kind: "context", id: "a" },
-    asked: 9,
+    requestedAt: 9,
     problem: { ...REFUSED, status: 404 },
   };
   expect(activeId(after(closed))).toBe("c");
   const state = after(gone, closed);
-  expect([activeId(state), faceOf(state, "a"), nextTo(state, "a")]).toEqual(["a", "gone", "c"]);
+  expect([activeId(state), contextPlace(state, "a"), fallbackTab(state, "a")]).toEqual(["a", "gone", "c"]);
 });
 
 const session = (version: number, ids: readonly string[]): Session => ({
@@ -64,15 +76,15 @@ const session = (version: number, ids: readonly string[]): Session => ({
   version,
   open_contexts: ids.map((context_id) => ({ context_id })),
 });
-const acknowledged = (key: string, answer: Session): Happening => ({
+const acknowledged = (key: string, answer: Session): StoreEvent => ({
   type: "acknowledged",
   key,
-  asked: 2,
+  requestedAt: 2,
   answer: { kind: "session", session: answer },
 });
 
 test("a late answer to opening a tab that was closed meanwhile brings nothing of it back", () => {
-  const opened = (key: string, id: string): Happening => ({ type: "sent", key, command: { kind: "activate", id } });
+  const opened = (key: string, id: string): StoreEvent => ({ type: "sent", key, command: { kind: "activate", id } });
   const state = after(
     opened("1", "b"),
     opened("2", "x"),
@@ -83,71 +95,71 @@ test("a late answer to opening a tab that was closed meanwhile brings nothing of
 });
 
 test("a conversation that was made anew under its id is there again, and no late answer says otherwise", () => {
-  const unknown = (asked: number): Happening => ({
+  const unknown = (requestedAt: number): StoreEvent => ({
     type: "failed",
     pull: { kind: "context", id: "a" },
-    asked,
+    requestedAt,
     problem: { ...REFUSED, status: 404 },
   });
-  const pulled = (version: number): Happening => ({
+  const pulled = (version: number): StoreEvent => ({
     type: "answered",
     kind: "session",
     pull: { kind: "session" },
-    asked: 9,
+    requestedAt: 9,
     answer: session(version, ["a", "b"]),
   });
   expect(after(unknown(9)).contexts.a?.isGone).toBe(true);
   expect(after(unknown(9), pulled(1)).contexts.a?.isGone).toBe(true);
   expect(after(unknown(9), pulled(2)).contexts.a?.isGone).toBe(false);
   const state = after(pulled(2), unknown(1));
-  expect([state.contexts.a?.isGone, isWanted(state.contexts.a!.shape)]).toEqual([false, true]);
+  expect([state.contexts.a?.isGone, isStale(state.contexts.a!.view)]).toEqual([false, true]);
 });
 
 test("what is gone when it is opened says so in its place, whatever is answered first", () => {
-  const opened: Happening = { type: "sent", key: "1", command: { kind: "activate", id: "x" } };
-  const refused: Happening = { type: "refused", key: "1", problem: { ...REFUSED, status: 404 } };
-  const unknown: Happening = {
+  const opened: StoreEvent = { type: "sent", key: "1", command: { kind: "activate", id: "x" } };
+  const refused: StoreEvent = { type: "refused", key: "1", problem: { ...REFUSED, status: 404 } };
+  const unknown: StoreEvent = {
     type: "failed",
     pull: { kind: "context", id: "x" },
-    asked: 9,
+    requestedAt: 9,
     problem: { ...REFUSED, status: 404 },
   };
   for (const answers of [[refused], [refused, unknown], [unknown, refused]])
-    expect(faceOf(after(opened, ...answers), "x")).toBe("gone");
+    expect(contextPlace(after(opened, ...answers), "x")).toBe("gone");
   expect(activeId(after(opened, refused))).toBe("x");
 });
 
 test("a new conversation is looked at as soon as it is asked for", () => {
   const state = after({ type: "sent", key: "1", command: { kind: "activate", id: null } });
   expect(activeId(state)).toBe(null);
-  expect(faceOf(state, activeId(state))).toBe("new");
+  expect(contextPlace(state, activeId(state))).toBe("new");
 });
 
 test("what cannot be shown is told from what is only not there yet", () => {
-  expect(faceOf(initial(0), null)).toBe("loading");
-  expect(faceOf(after(), "a")).toBe("loading");
-  const refused: Happening = {
+  expect(contextPlace(initialState(0), null)).toBe("loading");
+  expect(contextPlace(after(), "a")).toBe("loading");
+  const refused: StoreEvent = {
     type: "failed",
     pull: { kind: "context", id: "a" },
-    asked: 9,
+    requestedAt: 9,
     problem: { ...REFUSED, status: 500 },
   };
-  expect(faceOf(after(refused), "a")).toBe("problem");
-  expect(faceOf(after({ type: "locked_out", problem: { ...REFUSED, status: 401 } }), "a")).toBe("refused");
+  expect(contextPlace(after(refused), "a")).toBe("problem");
+  expect(contextPlace(after({ type: "locked_out", problem: { ...REFUSED, status: 401 } }), "a")).toBe("refused");
   const model = makeModel(() => {});
   model.create("a", 0);
-  const pulled: Happening = {
+  const pulled: StoreEvent = {
     type: "answered",
     kind: "context",
     pull: { kind: "context", id: "a" },
-    asked: 9,
+    requestedAt: 9,
     answer: model.shape("a"),
   };
-  expect(faceOf(after(pulled), "a")).toBe("new");
+  expect(contextPlace(after(pulled), "a")).toBe("new");
 });
 
 test("a preference holds as soon as it is chosen, and no longer once it is refused", () => {
-  const chosen: Happening[] = [
+  const chosen: StoreEvent[] = [
     { type: "sent", key: "1", command: { kind: "preferences", body: { theme: "dark" } } },
     { type: "sent", key: "2", command: { kind: "preferences", body: { font_size: 18 } } },
   ];
@@ -156,5 +168,5 @@ test("a preference holds as soon as it is chosen, and no longer once it is refus
     theme: "light",
     font_size: 18,
   });
-  expect(preferencesOf(initial(0))).toBeUndefined();
+  expect(preferencesOf(initialState(0))).toBeUndefined();
 });

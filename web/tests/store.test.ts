@@ -1,21 +1,21 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ContextShape } from "../src/api/schema";
+import type { ContextView } from "../src/api/schema";
 import type { Signal, State as ContextState } from "../src/api/types";
-import type { Happening } from "../src/store/events";
+import type { StoreEvent } from "../src/store/events";
 import { reduce } from "../src/store/reduce";
 import { type Language, sayState } from "../src/i18n/say";
-import { activeId, canSend, isBusy, modeOf, showsBanner, visible } from "../src/store/selectors";
-import { waitingCalls } from "../src/features/approvals/waiting";
-import { isAlike, share } from "../src/store/share";
-import { type State, initial } from "../src/store/state";
+import { activeId, canSend, isBusy, modeOf, showsBanner, visibleMessages } from "../src/store/selectors";
+import { pendingCalls } from "../src/features/approvals/pendingCalls";
+import { isAlike, share } from "../src/store/structuralSharing";
+import { type State, initialState } from "../src/store/state";
 import { createStore } from "../src/store/store";
 import { nextDue, wants } from "../src/store/wants";
 import { makeClock } from "./clock";
 import { makeModel } from "./model";
 
 const undecided = (state: State, id: string) =>
-  waitingCalls(state, id).flatMap(({ call, sent }) => (sent === null ? [call] : []));
+  pendingCalls(state, id).flatMap(({ call, sent }) => (sent === null ? [call] : []));
 
 const IDLE: ContextState = { type: "idle" };
 const THINKING: ContextState = { type: "awaiting_llm_first_chunk" };
@@ -24,20 +24,20 @@ const BASE = (() => {
   model.create("a", 0);
   return model.shape("a");
 })();
-const shape = (change: Partial<ContextShape>): ContextShape => ({ ...BASE, ...change });
+const shape = (change: Partial<ContextView>): ContextView => ({ ...BASE, ...change });
 
 /** A store without a runner: the test says what happens, and when. */
-function story(...happenings: Happening[]) {
-  let state: State = initial(0);
-  const take = (...more: (Happening & { at?: number })[]) => {
+function story(...happenings: StoreEvent[]) {
+  let state: State = initialState(0);
+  const take = (...more: (StoreEvent & { at?: number })[]) => {
     for (const each of more) state = reduce(state, { at: state.now, ...each });
     return state;
   };
-  const pulled = (asked: number, answer: ContextShape): Happening => ({
+  const pulled = (requestedAt: number, answer: ContextView): StoreEvent => ({
     type: "answered",
     kind: "context",
     pull: { kind: "context", id: "a" },
-    asked,
+    requestedAt,
     answer,
   });
   const told = (signal: Signal) => take({ type: "signal", signal });
@@ -45,7 +45,7 @@ function story(...happenings: Happening[]) {
     type: "answered",
     kind: "session",
     pull: { kind: "session" },
-    asked: 0,
+    requestedAt: 0,
     answer: {
       user_id: "local",
       version: 1,
@@ -71,30 +71,30 @@ const wantsContext = (state: State) => wants(state).some((pull) => pull.kind ===
 
 test("an answer that is older than what is there never overwrites it, whichever comes first", () => {
   const here = story();
-  const asked = here.state.tick;
+  const requestedAt = here.state.tick;
   here.take({ type: "clock" });
   here.take(
-    here.pulled(asked + 1, shape({ version: 5, title: "new" })),
-    here.pulled(asked, shape({ version: 4, title: "old" })),
+    here.pulled(requestedAt + 1, shape({ version: 5, title: "new" })),
+    here.pulled(requestedAt, shape({ version: 4, title: "old" })),
   );
-  expect(here.a.shape.value?.title).toBe("new");
-  here.take(here.pulled(asked, shape({ version: 6, title: "newest" })));
-  expect(here.a.shape.value?.title).toBe("newest");
+  expect(here.a.view.value?.title).toBe("new");
+  here.take(here.pulled(requestedAt, shape({ version: 6, title: "newest" })));
+  expect(here.a.view.value?.title).toBe("newest");
 });
 
 test("a server that was put back to an earlier day is believed", () => {
   const here = story();
   here.take(here.pulled(here.state.tick, shape({ version: 9 })));
   here.take(here.pulled(here.state.tick, shape({ version: 3, title: "restored" })));
-  expect(here.a.shape.value?.title).toBe("restored");
+  expect(here.a.view.value?.title).toBe("restored");
 });
 
 test("a state that is told while the context is pulled stays, until it is certain which came last", () => {
   const here = story();
-  const asked = here.state.tick;
+  const requestedAt = here.state.tick;
   here.told({ event: "StateChanged", context_id: "a", version: 1, state: THINKING });
-  here.take(here.pulled(asked, shape({ current_state: IDLE })));
-  expect(here.a.shape.value?.current_state).toEqual(THINKING);
+  here.take(here.pulled(requestedAt, shape({ current_state: IDLE })));
+  expect(here.a.view.value?.current_state).toEqual(THINKING);
   expect(wantsContext(here.state)).toBe(false);
   expect(nextDue(here.state)).toBe(300);
   const later = here.take({ type: "clock", at: 300 });
@@ -106,30 +106,30 @@ test("a message that was asked for earlier never replaces one that was asked for
   const here = story();
   const main = { name: "main", key: "k", created_at: "", length: 1, message_ids: ["m"] };
   here.take(here.pulled(here.state.tick, shape({ version: 2, branches: { main } })));
-  const found = (asked: number, content: string): Happening => ({
+  const found = (requestedAt: number, content: string): StoreEvent => ({
     type: "answered",
     kind: "messages",
-    asked,
+    requestedAt,
     pull: { kind: "messages", id: "a", ids: ["m"] },
     answer: [{ type: "text", message_id: "m", role: "user", timestamp: "", content }],
   });
-  const asked = here.state.tick;
-  here.take(found(asked, "new"), found(asked - 1, "old"));
-  expect(visible(here.state, "a").messages).toMatchObject([{ content: "new" }]);
+  const requestedAt = here.state.tick;
+  here.take(found(requestedAt, "new"), found(requestedAt - 1, "old"));
+  expect(visibleMessages(here.state, "a").messages).toMatchObject([{ content: "new" }]);
 });
 
 test("pieces of a text that come twice, late or with a gap never spoil it", () => {
   const here = story();
   here.told({ event: "ContentDelta", context_id: "a", version: 1, message_id: "m", sequence: 3 });
-  const answer = (from: number, ...deltas: string[]): Happening => ({
+  const answer = (from: number, ...deltas: string[]): StoreEvent => ({
     type: "answered",
     kind: "text",
-    asked: here.state.tick,
+    requestedAt: here.state.tick,
     pull: { kind: "text", id: "a", message: "m", from },
     answer: deltas.map((delta, index) => ({ sequence: from + index + 1, delta })),
   });
   here.take(answer(0, "a", "b"), answer(0, "a", "b"), answer(3, "d"), answer(1, "b", "c"));
-  expect(here.a.texts.m).toMatchObject({ text: "abc", sequence: 3 });
+  expect(here.a.streaming.m).toMatchObject({ text: "abc", sequence: 3 });
   expect(wants(here.state)).toEqual([{ kind: "context", id: "b" }]);
 });
 
@@ -137,28 +137,28 @@ test("a late word of a message that was finished long ago begins no text", () =>
   const here = story();
   here.take(here.pulled(here.state.tick, shape({ version: 4 })));
   here.told({ event: "ContentDelta", context_id: "a", version: 3, message_id: "m", sequence: 3 });
-  expect(here.a.texts).toEqual({});
+  expect(here.a.streaming).toEqual({});
 });
 
 test("a text that began after the context was asked for outlives its answer", () => {
   const here = story();
-  const asked = here.state.tick;
+  const requestedAt = here.state.tick;
   here.told({ event: "ContentDelta", context_id: "a", version: 1, message_id: "m", sequence: 1 });
-  here.take(here.pulled(asked, BASE));
-  expect(Object.keys(here.a.texts)).toEqual(["m"]);
+  here.take(here.pulled(requestedAt, BASE));
+  expect(Object.keys(here.a.streaming)).toEqual(["m"]);
   here.take(here.pulled(here.state.tick, BASE));
-  expect(here.a.texts).toEqual({});
+  expect(here.a.streaming).toEqual({});
 });
 
 test("a context that was deleted closes, and no late answer brings it back", () => {
   const here = story();
-  const asked = here.state.tick;
+  const requestedAt = here.state.tick;
   here.told({ event: "ContextChanged", context_id: "a", version: 2, fields: ["deleted"] });
   expect(wantsContext(here.state)).toBe(true);
   const problem = { title: "", status: 404, code: "unknown_context", detail: "" };
-  here.take({ type: "failed", pull: { kind: "context", id: "a" }, asked: here.state.tick, problem });
+  here.take({ type: "failed", pull: { kind: "context", id: "a" }, requestedAt: here.state.tick, problem });
   expect(here.a.isGone).toBe(true);
-  here.take(here.pulled(asked, shape({ version: 2 })));
+  here.take(here.pulled(requestedAt, shape({ version: 2 })));
   expect(here.a.isGone).toBe(true);
   expect(canSend(here.take({ type: "up" }), "a")).toBe("no");
 });
@@ -167,7 +167,7 @@ test("a context that cannot be read says why, and is asked for again only when s
   const here = story();
   here.told({ event: "ContextChanged", context_id: "a", version: 2, fields: ["mode"] });
   const problem = { title: "", status: 422, code: "damaged", detail: "" };
-  here.take({ type: "failed", pull: { kind: "context", id: "a" }, asked: here.state.tick, problem });
+  here.take({ type: "failed", pull: { kind: "context", id: "a" }, requestedAt: here.state.tick, problem });
   expect(here.a.problem).toEqual(problem);
   expect(wantsContext(here.state)).toBe(false);
   expect(wantsContext(here.told({ event: "ContextChanged", context_id: "a", version: 3, fields: ["mode"] }))).toBe(
@@ -186,7 +186,7 @@ test("the banner comes after three seconds without a connection, and goes at onc
 });
 
 test("what is being decided or switched shows so at once, and until the server has said what became of it", () => {
-  const call = { id: "c", status: "pending" } as ContextShape["pending_tool_calls"][number];
+  const call = { id: "c", status: "pending" } as ContextView["pending_tool_calls"][number];
   const here = story();
   here.take(here.pulled(here.state.tick, shape({ pending_tool_calls: [call] })));
   here.take({
@@ -197,9 +197,9 @@ test("what is being decided or switched shows so at once, and until the server h
   here.take({ type: "sent", key: "l", command: { kind: "mode", id: "a", mode: "plan", shown: [] } });
   const now = () => [undecided(here.state, "a").length, modeOf(here.state, "a")];
   expect(now()).toEqual([0, "plan"]);
-  const asked = here.state.tick;
-  for (const key of ["k", "l"]) here.take({ type: "acknowledged", key, asked, answer: { kind: "done" } });
-  here.take(here.pulled(asked, shape({ version: 1, pending_tool_calls: [call] })));
+  const requestedAt = here.state.tick;
+  for (const key of ["k", "l"]) here.take({ type: "acknowledged", key, requestedAt, answer: { kind: "done" } });
+  here.take(here.pulled(requestedAt, shape({ version: 1, pending_tool_calls: [call] })));
   expect(now()).toEqual([0, "plan"]);
   here.take(here.pulled(here.state.tick, shape({ version: 2, mode: "plan" })));
   expect([...now(), Object.keys(here.state.outgoing).length]).toEqual([0, "plan", 0]);
@@ -210,16 +210,16 @@ test("a refused message stays with its reason until it is dismissed", () => {
   here.take({ type: "sent", key: "k", command: { kind: "send", id: "a", body: { payloads: [] } } });
   const problem = { title: "", status: 409, code: "turn_active", detail: "busy" };
   here.take({ type: "refused", key: "k", problem });
-  expect(visible(here.state, "a").sending[0]?.problem).toEqual(problem);
-  expect(visible(here.take({ type: "dismissed", key: "k" }), "a").sending).toEqual([]);
+  expect(visibleMessages(here.state, "a").sending[0]?.problem).toEqual(problem);
+  expect(visibleMessages(here.take({ type: "dismissed", key: "k" }), "a").sending).toEqual([]);
 });
 
 test("words, business and leave to send follow the state", () => {
   const here = story({ type: "up" });
-  const wordsOf = (language: Language) => sayState(here.state.contexts.a!.shape.value!.current_state, language);
+  const wordsOf = (language: Language) => sayState(here.state.contexts.a!.view.value!.current_state, language);
   expect([wordsOf("en"), isBusy(here.state, "a"), canSend(here.state, "a")]).toEqual(["", false, "now"]);
   here.told({ event: "StateChanged", context_id: "a", version: 1, state: THINKING });
-  expect([wordsOf("zh"), isBusy(here.state, "a"), canSend(here.state, "a")]).toEqual(["模型正在思考", true, "later"]);
+  expect([wordsOf("zh"), isBusy(here.state, "a"), canSend(here.state, "a")]).toEqual(["正在思考…", true, "later"]);
 });
 
 test("a slice tells only of what changes it", () => {
@@ -227,8 +227,8 @@ test("a slice tells only of what changes it", () => {
   const store = createStore(clock);
   const heard: string[] = [];
   const slices = {
-    connection: store.slice((state) => state.connection),
-    shown: store.slice((state) => visible(state, "a")),
+    connection: store.select((state) => state.connection),
+    shown: store.select((state) => visibleMessages(state, "a")),
   };
   for (const [name, slice] of Object.entries(slices)) slice.subscribe(() => heard.push(name));
   const before = slices.shown.getSnapshot();
@@ -241,11 +241,11 @@ test("a slice tells only of what changes it", () => {
 
 test("what is pulled again and is the same stays the same object", () => {
   const here = story();
-  const before = here.a.shape.value;
+  const before = here.a.view.value;
   here.take(here.pulled(here.state.tick, structuredClone(BASE)));
-  expect(here.a.shape.value).toBe(before);
+  expect(here.a.view.value).toBe(before);
   here.take(here.pulled(here.state.tick, structuredClone(shape({ version: 2, title: "other" }))));
-  expect(here.a.shape.value?.branches).toBe(before?.branches);
+  expect(here.a.view.value?.branches).toBe(before?.branches);
 });
 
 test("sharing gives what is new, and the old object exactly where nothing changed", () => {
@@ -260,11 +260,11 @@ test("sharing gives what is new, and the old object exactly where nothing change
 
 test("two pages share their tabs, but each looks at its own", () => {
   const here = story();
-  const session = (version: number, active: string | null, ...open: string[]): Happening => ({
+  const session = (version: number, active: string | null, ...open: string[]): StoreEvent => ({
     type: "answered",
     kind: "session",
     pull: { kind: "session" },
-    asked: here.state.tick,
+    requestedAt: here.state.tick,
     answer: {
       user_id: "local",
       version,

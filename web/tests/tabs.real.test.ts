@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "vitest";
-import { systemAmbient } from "../src/ambient";
-import { type Api, makeApi } from "../src/api/http";
-import { carryOut } from "../src/store/commands";
-import { makeHost } from "./served";
+import { browserEnvironment } from "../src/environment";
+import { type Api, createApi } from "../src/api/http";
+import { sendCommand } from "../src/store/commands";
+import { makeHost } from "./serverProcess";
 
 const endings: (() => unknown)[] = [];
 afterEach(async () => {
@@ -16,7 +16,7 @@ test(
     const host = await makeHost({ turn: [] });
     endings.push(host.clear, () => host.end("SIGKILL"));
     await host.start();
-    const api = makeApi({ fetch, base: host.base, headers: host.headers }, systemAmbient);
+    const api = createApi({ fetch, base: host.base, headers: host.headers }, browserEnvironment);
     const ids: string[] = [];
     for (const title of ["one", "two", "three"]) {
       const { context_id } = await api("POST /api/contexts", { body: { title } });
@@ -33,7 +33,7 @@ test(
       return answer;
     };
     const [one = "", two = "", three = ""] = ids;
-    await carryOut(disturbed, "key", { kind: "order", ids: [three, one, two] });
+    await sendCommand(disturbed, "key", { kind: "order", ids: [three, one, two] });
     const session = await api("GET /api/session", {});
     expect(session.open_contexts?.map((tab) => tab.context_id)).toEqual([three, one, two]);
     expect(session.preferences?.theme).toBe("dark");

@@ -1,9 +1,11 @@
-/** Every word that the page shows has its translation, and none stands in the markup itself. */
+/** Every text of the web client has a translation, and no text is outside the catalogues. */
 import { readFileSync, readdirSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { parseSync } from "vite";
 import { expect, test } from "vitest";
-import { sayWord } from "../src/i18n/words";
+import { translation } from "../src/i18n/catalogue";
+import { LANGUAGES, LANGUAGE_CODES } from "../src/i18n/languages";
+import { fillText, textsIn } from "../src/i18n/texts";
 
 interface Node {
   type: string;
@@ -44,28 +46,68 @@ function textOf(node: unknown): string | null {
   return type === "TemplateLiteral" && quasis?.length === 1 ? (quasis[0]?.value.cooked ?? null) : null;
 }
 
-/** Every `["Send", "发送"]`: a pair of texts of which the second is Chinese, or which stands among words. */
-const pairs = files.flatMap(({ name, program }) =>
-  [...nodesOf(program)].flatMap((node) => {
-    if (node.type !== "VariableDeclarator" || !/(WORDS|SHORTCUTS)$/.test((node.id as { name?: string }).name ?? ""))
-      return [];
-    return [...nodesOf(node.init)]
-      .filter((each) => each.type === "ArrayExpression")
-      .map((each) => ({ file: name, texts: (each.elements as unknown[]).map(textOf) }));
-  }),
+/** Every text with its translation. */
+const pairs = Object.entries(LANGUAGES.en.texts).flatMap(([section, texts]) =>
+  Object.entries(texts).map(([name, en]) => ({
+    name: `${section}.${name}`,
+    texts: [en, (LANGUAGES.zh.texts as Record<string, Record<string, string>>)[section]?.[name]] as const,
+  })),
 );
 
-test("there are words to look at", () => expect(pairs.length).toBeGreaterThan(60));
+test("there are texts to look at", () => expect(pairs.length).toBeGreaterThan(500));
+
+test("every language has the same texts", () => {
+  const namesIn = (texts: object) =>
+    Object.entries(texts).map(([section, each]) => [section, Object.keys(each as object)]);
+  for (const code of LANGUAGE_CODES) expect(namesIn(LANGUAGES[code].texts)).toEqual(namesIn(LANGUAGES.en.texts));
+});
 
 test("each stands in both languages, with the same parameters", () => {
-  const wrong = pairs.filter(({ texts: [en, zh, ...more] }) => {
-    if (!en || !zh || more.length > 0) return true;
-    const isTranslated = CHINESE.test(zh) || NAMES.includes(en) || !/\p{L}{2}/u.test(en.replace(PLACES, ""));
+  const wrong = pairs.filter(({ name, texts: [en, zh] }) => {
+    if (name.startsWith("punctuation.")) return false;
+    if (!en || !zh) return true;
+    const isTranslated =
+      CHINESE.test(zh) || NAMES.includes(en) || NAMES.includes(wordsIn(en)) || !/\p{L}{2}/u.test(wordsIn(en));
     const isMixed = CHINESE.test(en) && !NAMES.includes(en);
     return !isTranslated || isMixed || !haveSamePlaces(en, zh);
   });
   expect(wrong).toEqual([]);
 });
+
+test("a text that is missing, superfluous or has other parameters is a type error", () => {
+  const zh = LANGUAGES.zh.texts;
+  const { close, dismiss, notices, loading } = zh.ui;
+  // @ts-expect-error: `loading` is missing
+  translation({ ...zh, ui: { close, dismiss, notices } });
+  // @ts-expect-error: `more` is superfluous
+  translation({ ...zh, ui: { close, dismiss, notices, loading, more: "更多" } });
+  // @ts-expect-error: `n` is missing
+  translation({ ...zh, versions: { ...zh.versions, group: "共 {total} 个" } });
+  // @ts-expect-error: `n` is missing where the text is looked up
+  textsIn("en", "versions")("group", { total: 3 });
+});
+
+test("no Chinese text stands outside of its catalogue", () => {
+  const found = files.flatMap(({ name, program }) =>
+    name === "i18n/zh.ts"
+      ? []
+      : [...nodesOf(program)]
+          .filter((node) => {
+            const text = textOf(node);
+            return text !== null && /\p{Script=Han}{2}/u.test(text) && !NAMES.includes(text);
+          })
+          .map((node) => `${name}: ${textOf(node)}`),
+  );
+  expect(found).toEqual([]);
+});
+
+/** The text without parameters and brackets. */
+function wordsIn(text: string): string {
+  return text
+    .replace(PLACES, "")
+    .replace(/[()（）]/g, "")
+    .trim();
+}
 
 /** Whether both name the same parameters. One that chooses between singular and plural may be said by number alone. */
 function haveSamePlaces(one: string, other: string): boolean {
@@ -91,7 +133,6 @@ test("no words stand in the markup itself", () => {
 });
 
 test("a number says whether one or more are meant", () => {
-  const calls = ["{n} {n|call|calls}", "{n} 个调用"] as const;
-  expect([1, 2].map((n) => sayWord(calls, "en", { n }))).toEqual(["1 call", "2 calls"]);
-  expect(sayWord(calls, "zh", { n: 2 })).toBe("2 个调用");
+  expect([1, 2].map((n) => fillText("{n} {n|call|calls}", { n }))).toEqual(["1 call", "2 calls"]);
+  expect(fillText("{n} 个调用", { n: 2 })).toBe("2 个调用");
 });

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { UPLOAD_AT_MOST, type SendFile } from "../src/api/upload";
+import { MAX_UPLOAD_BYTES, type SendFile } from "../src/api/upload";
 import type { Api } from "../src/api/http";
-import { Lost, ServerError } from "../src/api/types";
-import { makeDrafts } from "../src/features/chat/drafts";
-import { TOO_LARGE, kindOf, makeUploads, removeUpload, uploadName } from "../src/features/chat/composer/uploads";
+import { ConnectionLost, ServerError } from "../src/api/types";
+import { createDrafts } from "../src/features/chat/drafts";
+import { TOO_LARGE, kindOf, createUploads, removeUpload, uploadName } from "../src/features/chat/composer/uploads";
 
 /** A network on which each file arrives, or not, when the test says so. */
 function network() {
   const open: { name: string; arrive(): void; lose(): void; progress(sent: number): void }[] = [];
   const sendFile: SendFile = (_, name, bytes, { signal, onProgress }) =>
     new Promise((resolve, reject) => {
-      const lose = () => reject(new Lost("lost"));
+      const lose = () => reject(new ConnectionLost("lost"));
       signal.addEventListener("abort", lose);
       open.push({
         name,
@@ -25,8 +25,8 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 const file = (name: string, type = "text/plain") => ({ name, bytes: new Blob(["hello"], { type }), preview: null });
 
 function world() {
-  const drafts = makeDrafts({ read: () => null, write: () => {} });
-  return { drafts, uploads: makeUploads(drafts, () => {}), ...network() };
+  const drafts = createDrafts({ read: () => null, write: () => {} });
+  return { drafts, uploads: createUploads(drafts, () => {}), ...network() };
 }
 
 test("files go one after the other and end in the draft of their conversation", async () => {
@@ -55,7 +55,7 @@ test("one that was lost stays with its reason until it is sent again", async () 
   open[0]?.lose();
   await settled();
   expect(uploads.getSnapshot()[0]?.problem?.code).toBe("connection_lost");
-  uploads.again(sendFile, "1");
+  uploads.retry(sendFile, "1");
   await settled();
   open[1]?.arrive();
   await settled();
@@ -81,7 +81,7 @@ test("what the server would not take is not sent", async () => {
   const { uploads, open, sendFile } = world();
   uploads.start(sendFile, "1", "c", {
     name: "big",
-    bytes: new Blob([new Uint8Array(UPLOAD_AT_MOST + 1)]),
+    bytes: new Blob([new Uint8Array(MAX_UPLOAD_BYTES + 1)]),
     preview: null,
   });
   await settled();

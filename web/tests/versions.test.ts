@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { BranchShape } from "../src/api/schema";
-import { versionsByLine, versionsOf } from "../src/features/branches/versions";
+import type { BranchView } from "../src/api/schema";
+import { versionsByRow, versionsOf } from "../src/features/branches/versions";
 
 /** Branches as the server gives them: lists of ids, and where each departs from the active one. */
 function contextOf(active: string, lists: { readonly [name: string]: readonly string[] }) {
   const here = lists[active] ?? [];
   const branches = Object.fromEntries(
-    Object.entries(lists).map(([name, ids], age): [string, BranchShape] => {
+    Object.entries(lists).map(([name, ids], age): [string, BranchView] => {
       const position = here.findIndex((id, index) => ids[index] !== id);
       const [message_id, sibling_id] = [here[position], ids[position]];
       const fork = message_id === undefined || sibling_id === undefined ? null : { position, message_id, sibling_id };
@@ -26,9 +26,9 @@ test("an edited message leads to the one before it, and that one back", () => {
     { branch: "second", messageId: "x" },
     { branch: "third", messageId: "y" },
   ];
-  expect(versionsOf(contextOf("main", EDITED))).toEqual([{ messageId: "c", all, present: 0 }]);
-  expect(versionsOf(contextOf("second", EDITED))).toEqual([{ messageId: "x", all, present: 1 }]);
-  expect(versionsOf(contextOf("third", EDITED))).toEqual([{ messageId: "y", all, present: 2 }]);
+  expect(versionsOf(contextOf("main", EDITED))).toEqual([{ messageId: "c", all, currentIndex: 0 }]);
+  expect(versionsOf(contextOf("second", EDITED))).toEqual([{ messageId: "x", all, currentIndex: 1 }]);
+  expect(versionsOf(contextOf("third", EDITED))).toEqual([{ messageId: "y", all, currentIndex: 2 }]);
 });
 
 test("a branch of a branch has its versions at both places, and one message is one version", () => {
@@ -41,7 +41,7 @@ test("a branch of a branch has its versions at both places, and one message is o
         { branch: "second", messageId: "x" },
         { branch: "deep", messageId: "y" },
       ],
-      present: 2,
+      currentIndex: 2,
     },
     {
       messageId: "w",
@@ -49,7 +49,7 @@ test("a branch of a branch has its versions at both places, and one message is o
         { branch: "third", messageId: "z" },
         { branch: "deep", messageId: "w" },
       ],
-      present: 1,
+      currentIndex: 1,
     },
   ]);
   expect(versionsOf(contextOf("main", lists))[0]?.all.map(({ branch }) => branch)).toEqual(["main", "second", "deep"]);
@@ -75,9 +75,9 @@ test("whatever was forked from whatever, the present version is among those at i
       });
       const active = `b${chosen % (made.length + 1)}`;
       const places = versionsOf(contextOf(active, lists));
-      for (const { messageId, all, present } of places) {
+      for (const { messageId, all, currentIndex } of places) {
         expect(all.length).toBeGreaterThan(1);
-        expect(all[present]).toEqual({ branch: active, messageId });
+        expect(all[currentIndex]).toEqual({ branch: active, messageId });
         expect(new Set(all.map((each) => each.messageId)).size).toBe(all.length);
         for (const version of all) expect(lists[version.branch]).toContain(version.messageId);
       }
@@ -88,13 +88,13 @@ test("whatever was forked from whatever, the present version is among those at i
 });
 
 test("versions stand at the line of their message, and behind a mark at what was said", () => {
-  const place = (messageId: string) => ({ messageId, all: [], present: 0 });
+  const place = (messageId: string) => ({ messageId, all: [], currentIndex: 0 });
   const lines = [
-    { id: "a", kind: "said", messages: [{ message_id: "a" }, { message_id: "file" }] },
-    { id: "switch", kind: "mark" },
-    { id: "b", kind: "said", messages: [{ message_id: "b" }] },
-    { id: "end", kind: "mark" },
+    { id: "a", kind: "user", messages: [{ message_id: "a" }, { message_id: "file" }] },
+    { id: "switch", kind: "notice" },
+    { id: "b", kind: "user", messages: [{ message_id: "b" }] },
+    { id: "end", kind: "notice" },
   ];
-  const found = versionsByLine(lines, [place("file"), place("switch"), place("end"), place("not loaded")]);
+  const found = versionsByRow(lines, [place("file"), place("switch"), place("end"), place("not loaded")]);
   expect([...found.keys()]).toEqual(["a", "b", "end"]);
 });

@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import type { Code } from "../src/api/schema";
 import { say, sayState } from "../src/i18n/say";
 import en from "../src/i18n/words.en.json";
-import { sayWord } from "../src/i18n/words";
+import { fillText } from "../src/i18n/texts";
 import zh from "../src/i18n/words.zh.json";
-import { exactText } from "../src/ui/names";
-import { ago, timeOf } from "../src/ui/times";
+import { exactText } from "../src/ui/safeText";
+import { relativeTime, timeOf } from "../src/ui/timeFormat";
 
 const places = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
 
@@ -17,37 +17,37 @@ test("both languages have the same codes and states, with the same parameters", 
 
 test("a reason is said with its parameters, and what is missing shows as its name", () => {
   const params = { mode: "fast", allowed: "agent, ask" };
-  expect(say({ code: "unknown_mode", params }, "en")).toBe("There is no mode 'fast'. Allowed: agent, ask.");
+  expect(say({ code: "unknown_mode", params }, "en")).toBe("Unknown mode 'fast'. Choose one of: agent, ask.");
   expect(say({ code: "unknown_mode", params }, "zh")).toContain("'fast'");
   expect(say({ code: "unknown_mode" }, "en")).toContain("(mode)");
 });
 
 test("a mode goes by its title, one that is not known by its name", () => {
-  expect(say({ code: "mode_waits", params: { mode: "supervised" } }, "zh")).toBe("模式 监督 由人来决定此调用。");
+  expect(say({ code: "mode_waits", params: { mode: "supervised" } }, "zh")).toBe("当前为“逐步确认”模式，需要你批准。");
   expect(say({ code: "mode_waits", params: { mode: "docs" } }, "en")).toContain("docs");
 });
 
 test("a state is said in words, and idle says nothing", () => {
   expect(sayState({ type: "idle" }, "en")).toBe("");
-  expect(sayState({ type: "tool_auto_loop", depth: 2, tools_executed: 1 }, "en")).toBe("Going on (round 2)");
+  expect(sayState({ type: "tool_auto_loop", depth: 2, tools_executed: 1 }, "en")).toBe("Continuing (step 2)…");
 });
 
 test("a word is singular or plural, and may say the number in either", () => {
-  const word = ["{n|One call waits|These {n} calls wait} in {place}", "{n} 个"] as const;
-  expect(sayWord(word, "en", { n: 1, place: "here" })).toBe("One call waits in here");
-  expect(sayWord(word, "en", { n: 3, place: "here" })).toBe("These 3 calls wait in here");
-  expect(sayWord(word, "zh", { n: 3 })).toBe("3 个");
+  const text = "{n|One call waits|These {n} calls wait} in {place}";
+  expect(fillText(text, { n: 1, place: "here" })).toBe("One call waits in here");
+  expect(fillText(text, { n: 3, place: "here" })).toBe("These 3 calls wait in here");
+  expect(fillText("{n} 个", { n: 3 })).toBe("3 个");
 });
 
 test("what others wrote hides nothing in a sentence of ours", () => {
   const reason = { code: "file_missing", params: { path: "a\u00a0b\u202e.txt" } } as const;
   for (const language of ["en", "zh"] as const) expect(say(reason, language)).toContain("a⟨U+00A0⟩b⟨U+202E⟩.txt");
-  expect(sayWord(["Open {name}", "打开 {name}"], "en", { name: "x\u2003y" })).toBe("Open x⟨U+2003⟩y");
+  expect(fillText("Open {name}", { name: "x\u2003y" })).toBe("Open x⟨U+2003⟩y");
 });
 
 test("times and numbers of the browser hold no blank that would be marked", () => {
   const at = new Date(2026, 0, 2, 15, 4).toISOString();
   for (const language of ["en", "zh"] as const)
-    for (const words of [timeOf(at, language), ago(at, language, Date.parse(at) + 7_200_000)])
+    for (const words of [timeOf(at, language), relativeTime(at, language, Date.parse(at) + 7_200_000)])
       expect(exactText(words)).toBe(words);
 });

@@ -1,89 +1,89 @@
-/** Requests: typed by the route, with a time limit, and said once however often the connection breaks. */
-import { type Ambient, pauseAfter } from "../ambient";
-import { ModeSwitches, SWITCH, isStarting } from "./modeSwitches";
+/** Requests: typed by route, with a timeout and retries that take effect once. */
+import { type Environment, retryDelay } from "../environment";
+import { ModeSwitches, SWITCH_ROUTE, startsTurn } from "./modeSwitches";
 import type { Problem, Routes } from "./schema";
-import { Lost, ServerError, isUnsaved } from "./types";
+import { ConnectionLost, ServerError, isUnsaved } from "./types";
 
 export type Route = keyof Routes;
 
-/** What a request is given: the parts of its path, its query and its body, as far as it has them. */
-export type Given<R extends Route> = (Record<string, never> extends Routes[R]["path"]
+/** The path parameters, query and body of a request, as the route has them. */
+export type RequestInput<R extends Route> = (Record<string, never> extends Routes[R]["path"]
   ? { path?: never }
   : { path: Routes[R]["path"] }) &
   (Record<string, never> extends Routes[R]["query"] ? { query?: Routes[R]["query"] } : { query: Routes[R]["query"] }) &
   (Routes[R] extends { body: infer Body } ? { body: Body } : { body?: never });
 
-export interface RequestOptions {
-  /** The server does a request with the same key once, so that it is tried again until there is an answer. */
+interface RequestOptions {
+  /** Idempotency key: the request is retried until the server answers. */
   key?: string;
-  /** It does no harm to do it twice: tried again, too. */
+  /** Whether the request is idempotent and therefore retried. */
   isRepeatable?: boolean;
-  /** A server that cannot save is told at once: the person sees what they asked for as done, and it is not. */
-  isToldUnsaved?: boolean;
-  /** Requests of one lane reach the server in the order in which they were made, however often each is tried again. */
+  /** Rejects at once if the server cannot save, instead of retrying while the user sees the change as done. */
+  failsWhenUnsaved?: boolean;
+  /** Requests of one lane reach the server in the order of their calls, including retries. */
   lane?: string;
-  /** Once aborted, the request never resolves: an answer that is already on its way is dropped. */
+  /** Once aborted, the request never resolves: a response in flight is dropped. */
   signal?: AbortSignal;
 }
 
-/** Rejects with ServerError when the server refuses, and with Lost when there is no answer. */
+/** Rejects with ServerError if the server refuses, and with ConnectionLost if there is no response. */
 export type Api = <R extends Route>(
   route: R,
-  given: Given<R>,
+  input: RequestInput<R>,
   options?: RequestOptions,
 ) => Promise<Routes[R]["answer"]>;
 
-/** Where the server is. In the page that is its own origin, and the browser sends the cookie. */
+/** Where the server is. The web client uses its own origin, and the browser sends the cookie. */
 export interface Server {
   fetch: typeof fetch;
   base?: string;
   headers?: Record<string, string>;
 }
 
-const ANSWER_WITHIN = 30_000;
+const REQUEST_TIMEOUT_MS = 30_000;
 
-/** What starts a turn waits for the `switches` of the mode that are under way, and is refused where the last one failed. */
-export function makeApi(server: Server, ambient: Ambient, switches = new ModeSwitches()): Api {
+/** Requests that start a turn wait for the mode switches in flight, and are rejected if the last one failed. */
+export function createApi(server: Server, environment: Environment, switches = new ModeSwitches()): Api {
   const lanes = new Map<string, Promise<unknown>>();
-  const request: Api = async (route, given, options = {}) => {
-    const isTriedAgain = options.key !== undefined || options.isRepeatable === true;
+  const request: Api = async (route, input, options = {}) => {
+    const isRetried = options.key !== undefined || options.isRepeatable === true;
     for (let failures = 1; ; failures++) {
       try {
-        const answer = await once(server, ambient, route, given, options);
-        if (options.signal?.aborted === true) throw new Lost(`nobody waits for ${route}`);
+        const answer = await sendOnce(server, environment, route, input, options);
+        if (options.signal?.aborted === true) throw new ConnectionLost(`nobody waits for ${route}`);
         return answer;
       } catch (error) {
-        const isUnsavedTold =
-          options.isToldUnsaved === true && error instanceof ServerError && isUnsaved(error.problem);
-        const isOver = !isTriedAgain || isUnsavedTold || options.signal?.aborted === true || !isTemporary(error);
-        if (isOver) throw error;
-        await new Promise<void>((resolve) => ambient.later(pauseAfter(failures, ambient), resolve));
+        const isUnsavedFailure =
+          options.failsWhenUnsaved === true && error instanceof ServerError && isUnsaved(error.problem);
+        const isFinal = !isRetried || isUnsavedFailure || options.signal?.aborted === true || !isTemporary(error);
+        if (isFinal) throw error;
+        await new Promise<void>((resolve) => environment.schedule(retryDelay(failures, environment), resolve));
       }
     }
   };
-  const inLane: Api = (route, given, options = {}) => {
+  const inLane: Api = (route, input, options = {}) => {
     const { lane } = options;
-    const context = contextOf(given);
-    const isHeld = isStarting(route) && context !== null;
+    const context = contextOf(input);
+    const isHeld = startsTurn(route) && context !== null;
     // The switches of now count, also where one of them fails while the request waits for its turn in the lane.
-    const gate = isHeld && switches.isUnderWay(context) ? switches.settled(context) : null;
+    const gate = isHeld && switches.isPending(context) ? switches.settled(context) : null;
     gate?.catch(() => {}); // told to who sent the request, in its turn
     const send = async () => {
       await gate;
-      while (isHeld && switches.isUnderWay(context)) await switches.settled(context);
-      return request(route, given, options);
+      while (isHeld && switches.isPending(context)) await switches.settled(context);
+      return request(route, input, options);
     };
-    if (lane === undefined) return gate === null ? request(route, given, options) : send();
+    if (lane === undefined) return gate === null ? request(route, input, options) : send();
     const answer = lanes.get(lane)?.then(send, send) ?? send();
     lanes.set(lane, answer);
-    const leave = () => lanes.get(lane) === answer && lanes.delete(lane);
-    answer.then(leave, leave);
+    const clearLane = () => lanes.get(lane) === answer && lanes.delete(lane);
+    answer.then(clearLane, clearLane);
     return answer;
   };
-  return (route, given, options) => {
-    const context = contextOf(given);
-    const answer = inLane(route, given, options);
-    if (route !== SWITCH || context === null) return answer;
+  return (route, input, options) => {
+    const context = contextOf(input);
+    const answer = inLane(route, input, options);
+    if (route !== SWITCH_ROUTE || context === null) return answer;
     const end = switches.begin(context);
     answer.then(
       () => end("switched"),
@@ -98,63 +98,63 @@ function contextOf({ path }: { path?: object | undefined }): string | null {
 }
 
 export function isTemporary(error: unknown): boolean {
-  return error instanceof Lost || (error instanceof ServerError && error.isTemporary);
+  return error instanceof ConnectionLost || (error instanceof ServerError && error.isTemporary);
 }
 
-async function once<R extends Route>(
+async function sendOnce<R extends Route>(
   server: Server,
-  ambient: Ambient,
+  environment: Environment,
   route: R,
-  given: Given<R>,
+  input: RequestInput<R>,
   options: RequestOptions,
 ): Promise<Routes[R]["answer"]> {
   const [method = "GET", template = ""] = route.split(" ");
   const headers: Record<string, string> = { ...server.headers };
-  const isText = typeof given.body === "string"; // the only text that is sent is an exported conversation
-  if (given.body !== undefined) headers["content-type"] = isText ? "application/x-ndjson" : "application/json";
+  const isText = typeof input.body === "string"; // the only text that is sent is an exported conversation
+  if (input.body !== undefined) headers["content-type"] = isText ? "application/x-ndjson" : "application/json";
   if (options.key !== undefined) headers["idempotency-key"] = options.key;
   const controller = new AbortController();
-  const stop = () => controller.abort();
-  const cancel = ambient.later(ANSWER_WITHIN, stop);
-  options.signal?.addEventListener("abort", stop);
-  if (options.signal?.aborted) stop();
-  let answer: Response;
+  const abort = () => controller.abort();
+  const cancel = environment.schedule(REQUEST_TIMEOUT_MS, abort);
+  options.signal?.addEventListener("abort", abort);
+  if (options.signal?.aborted) abort();
+  let response: Response;
   let text: string;
   try {
-    const body = given.body === undefined ? null : isText ? String(given.body) : JSON.stringify(given.body);
-    const address = (server.base ?? "") + addressOf(template, given);
-    answer = await server.fetch(address, {
+    const body = input.body === undefined ? null : isText ? String(input.body) : JSON.stringify(input.body);
+    const url = (server.base ?? "") + urlOf(template, input);
+    response = await server.fetch(url, {
       method,
       headers,
       body,
       signal: controller.signal,
       credentials: "same-origin",
     });
-    text = await answer.text();
+    text = await response.text();
   } catch (error) {
-    throw new Lost(`no answer to ${route}`, { cause: error });
+    throw new ConnectionLost(`no answer to ${route}`, { cause: error });
   } finally {
     cancel();
-    options.signal?.removeEventListener("abort", stop);
+    options.signal?.removeEventListener("abort", abort);
   }
-  if (!answer.ok) throw new ServerError(problemOf(answer.status, text));
+  if (!response.ok) throw new ServerError(problemOf(response.status, text));
   if (text === "") return null as Routes[R]["answer"];
-  return (answer.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text) as Routes[R]["answer"];
+  return (response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text) as Routes[R]["answer"];
 }
 
-export function addressOf(template: string, given: { path?: object | undefined; query?: object | undefined }): string {
-  const parts = (given.path ?? {}) as Record<string, string>;
-  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parts[name] ?? ""));
-  const asked = Object.entries(given.query ?? {}).filter(([, value]) => value !== undefined);
-  const query = new URLSearchParams(asked.map(([name, value]) => [name, String(value)])).toString();
+export function urlOf(template: string, input: { path?: object | undefined; query?: object | undefined }): string {
+  const pathParameters = (input.path ?? {}) as Record<string, string>;
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(pathParameters[name] ?? ""));
+  const parameters = Object.entries(input.query ?? {}).filter(([, value]) => value !== undefined);
+  const query = new URLSearchParams(parameters.map(([name, value]) => [name, String(value)])).toString();
   return query === "" ? path : `${path}?${query}`;
 }
 
-/** What a refusal says; where something between us and the server has answered, what can be said of that. */
+/** The problem of an error response; a proxy's response has no code. */
 export function problemOf(status: number, text: string): Problem {
   try {
-    const found: unknown = JSON.parse(text);
-    if (typeof found === "object" && found !== null && "code" in found) return found as Problem;
+    const body: unknown = JSON.parse(text);
+    if (typeof body === "object" && body !== null && "code" in body) return body as Problem;
   } catch {
     // no JSON: not our server
   }

@@ -1,6 +1,6 @@
 /**
- * Switches of the mode that are under way. Between the moment at which a person chooses a mode and the server's answer,
- * nothing may start a turn or go on with one: it would run in the mode before.
+ * Mode switches in flight. Between the user's choice of a mode and the server's answer, no request may start or continue
+ * a turn: the turn would run in the old mode.
  */
 import type { Route } from "./http";
 import { ServerError } from "./types";
@@ -8,13 +8,13 @@ import { ServerError } from "./types";
 /** `superseded`: another choice has taken the place of this one, and decides. */
 export type SwitchOutcome = "switched" | "stayed" | "superseded";
 
-/** The code of the refusal of a request whose mode did not come about. */
+/** The problem code of a request that was held back for a mode switch that failed. */
 export const MODE_NOT_SWITCHED = "mode_not_switched";
 
-export const SWITCH: Route = "PUT /api/contexts/{context_id}/mode";
+export const SWITCH_ROUTE: Route = "PUT /api/contexts/{context_id}/mode";
 
 /** The requests that start a turn, go on with one, or change what the next turn is about. */
-const STARTING: ReadonlySet<Route> = new Set<Route>([
+const TURN_ROUTES: ReadonlySet<Route> = new Set<Route>([
   "POST /api/contexts/{context_id}/messages",
   "POST /api/contexts/{context_id}/messages/{message_id}/edit",
   "PATCH /api/contexts/{context_id}/queue/{message_id}",
@@ -24,14 +24,14 @@ const STARTING: ReadonlySet<Route> = new Set<Route>([
   "POST /api/contexts/{context_id}/retry",
 ]);
 
-export function isStarting(route: Route): boolean {
-  return STARTING.has(route);
+export function startsTurn(route: Route): boolean {
+  return TURN_ROUTES.has(route);
 }
 
 export class ModeSwitches {
   readonly #pending = new Map<string, Set<Promise<SwitchOutcome>>>();
 
-  /** A switch of this context begins. Gives what ends it; only the first end counts. */
+  /** Registers a switch. Returns the function that ends it; only the first call counts. */
   begin(context: string): (outcome: SwitchOutcome) => void {
     let finish: (outcome: SwitchOutcome) => void = () => {};
     const pending = new Promise<SwitchOutcome>((resolve) => (finish = resolve));
@@ -44,7 +44,7 @@ export class ModeSwitches {
     };
   }
 
-  isUnderWay(context: string): boolean {
+  isPending(context: string): boolean {
     return this.#pending.has(context);
   }
 

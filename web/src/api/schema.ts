@@ -31,9 +31,9 @@ export type BranchFork = { readonly position: number; readonly message_id: strin
 
 export type BranchQuery = { readonly branch?: string | null };
 
-export type BranchShape = { readonly name: string; readonly key: string; readonly created_at: string; readonly parent_branch?: string | null; readonly prompt_addition?: string | null; readonly length: number; readonly merged?: readonly (MergedBlock)[]; readonly compressed?: Compressed | null; readonly original_of?: string | null; readonly fork?: BranchFork | null; readonly message_ids?: readonly (string)[] };
+export type BranchView = { readonly name: string; readonly key: string; readonly created_at: string; readonly parent_branch?: string | null; readonly prompt_addition?: string | null; readonly length: number; readonly merged?: readonly (MergedBlock)[]; readonly compressed?: Compressed | null; readonly original_of?: string | null; readonly fork?: BranchFork | null; readonly message_ids?: readonly (string)[] };
 
-export type CallShape = { readonly id: string; readonly message_id: string; readonly tool: string; readonly display_name: string; readonly arguments: unknown; readonly digest: string; readonly preview?: string | null; readonly touches?: readonly (string)[] | null; readonly effect: "delegating" | "mutating" | "question" | "read_only" | "unknown"; readonly read_only: boolean; readonly dangerous?: readonly (string)[]; readonly lookalikes?: string; readonly may_change?: boolean; readonly status: "approved" | "cancelled" | "denied" | "executed" | "executing" | "failed" | "interrupted" | "pending" | "rejected"; readonly rule_offers?: readonly (RuleOffer)[]; readonly requested_at: string; readonly decided_at?: string | null; readonly decided_by?: string | null; readonly started_at?: string | null; readonly finished_at?: string | null; readonly edited?: boolean; readonly confined?: boolean; readonly output?: string | null; readonly reason?: Reason | null; readonly exit_status?: number | null; readonly result_id?: string | null; readonly result?: string | null };
+export type CallView = { readonly id: string; readonly message_id: string; readonly tool: string; readonly display_name: string; readonly arguments: unknown; readonly digest: string; readonly preview?: string | null; readonly touches?: readonly (string)[] | null; readonly effect: "delegating" | "mutating" | "question" | "read_only" | "unknown"; readonly read_only: boolean; readonly dangerous?: readonly (string)[]; readonly lookalikes?: string; readonly may_change?: boolean; readonly status: "approved" | "cancelled" | "denied" | "executed" | "executing" | "failed" | "interrupted" | "pending" | "rejected"; readonly rule_offers?: readonly (RuleOptionOffer)[]; readonly requested_at: string; readonly decided_at?: string | null; readonly decided_by?: string | null; readonly started_at?: string | null; readonly finished_at?: string | null; readonly edited?: boolean; readonly confined?: boolean; readonly output?: string | null; readonly reason?: Reason | null; readonly exit_status?: number | null; readonly result_id?: string | null; readonly result?: string | null };
 
 export type CallsQuery = { readonly status?: "approved" | "cancelled" | "denied" | "executed" | "executing" | "failed" | "interrupted" | "pending" | "rejected" | null; readonly limit?: number; readonly cursor?: string | null };
 
@@ -55,15 +55,15 @@ export type CompletionBody = { readonly messages: readonly (PromptMessage)[]; re
 
 export type CompletionMetadata = { readonly context_id?: string | null };
 
+export type CompressBody = { readonly preview?: boolean; readonly focus?: string | null };
+
 export type Compressed = { readonly original: string; readonly length: number; readonly kept: number; readonly head: number; readonly summary_id: string };
 
 export type CompressingMessages = { readonly type: "compressing_messages"; readonly messages_to_compress: number };
 
 export type Compression = { readonly branch: string; readonly strategy: string; readonly messages: number; readonly messages_kept: number; readonly pinned: number; readonly tokens_before: number; readonly tokens_after: number; readonly tokens_saved: number; readonly summary_id?: string | null; readonly original?: string | null; readonly how?: "model" | "recent_n" | "truncated" | null; readonly why?: Reason | null };
 
-export type CompressionAsked = { readonly preview?: boolean; readonly focus?: string | null };
-
-export type ConfigShape = { readonly persona?: string | null; readonly policy?: Policy | null; readonly model?: string | null; readonly rules?: readonly (Rule)[] };
+export type ConfigView = { readonly persona?: string | null; readonly policy?: Policy | null; readonly model?: string | null; readonly rules?: readonly (Rule)[] };
 
 export type ConnectingToLLM = { readonly type: "connecting_to_llm" };
 
@@ -79,9 +79,9 @@ export type ContextChanged = { readonly event: "ContextChanged"; readonly contex
 
 export type ContextChoice = { readonly context_id: string };
 
-export type ContextShape = { readonly context_id: string; readonly version: number; readonly title: string | null; readonly current_state: Idle | AwaitingToolApproval | AwaitingUserAnswer | Paused | WaitingForRecovery | Failed | Initializing | ProcessingUserMessage | ResolvingFileReferences | EnhancingSystemPrompt | OptimizingContext | PreparingLLMRequest | ConnectingToLLM | AwaitingLLMFirstChunk | StreamingLLMResponse | ProcessingLLMResponse | TransientError | ParsingToolCalls | ExecutingTool | CollectingToolResults | ProcessingToolResults | ToolAutoLoop | SwitchingBranch | MergingBranches | SavingContext | SavingMessage | LoadingMessages | CompressingMessages | GeneratingSummary | Cancelling; readonly mode: string; readonly active_branch: string; readonly branches: { readonly [name: string]: BranchShape }; readonly workspace: string | null; readonly config: ConfigShape; readonly usage: Usage; readonly pins: readonly (string)[]; readonly pending_tool_calls: readonly (CallShape)[]; readonly open_questions: readonly (CallShape)[]; readonly queued: number; readonly elevation: Elevation | null; readonly turn: TurnShape | null; readonly last_turn: "cancelled" | "complete" | "denied" | "error" | "interrupted" | "limit" | "rejected"; readonly streaming: StreamingShape | null; readonly parent: string | null; readonly waiting_below: readonly (string)[]; readonly archived: boolean; readonly damage: readonly (Reason)[]; readonly created_at: string; readonly updated_at: string };
-
 export type ContextSummary = { readonly context_id: string; readonly title?: string | null; readonly mode?: string | null; readonly state?: Idle | AwaitingToolApproval | AwaitingUserAnswer | Paused | WaitingForRecovery | Failed | Initializing | ProcessingUserMessage | ResolvingFileReferences | EnhancingSystemPrompt | OptimizingContext | PreparingLLMRequest | ConnectingToLLM | AwaitingLLMFirstChunk | StreamingLLMResponse | ProcessingLLMResponse | TransientError | ParsingToolCalls | ExecutingTool | CollectingToolResults | ProcessingToolResults | ToolAutoLoop | SwitchingBranch | MergingBranches | SavingContext | SavingMessage | LoadingMessages | CompressingMessages | GeneratingSummary | Cancelling | null; readonly updated_at?: string; readonly workspace?: string | null; readonly owner?: string | null; readonly parent?: string | null; readonly archived?: boolean; readonly usage?: Usage; readonly damage?: Reason | null };
+
+export type ContextView = { readonly context_id: string; readonly version: number; readonly title: string | null; readonly current_state: Idle | AwaitingToolApproval | AwaitingUserAnswer | Paused | WaitingForRecovery | Failed | Initializing | ProcessingUserMessage | ResolvingFileReferences | EnhancingSystemPrompt | OptimizingContext | PreparingLLMRequest | ConnectingToLLM | AwaitingLLMFirstChunk | StreamingLLMResponse | ProcessingLLMResponse | TransientError | ParsingToolCalls | ExecutingTool | CollectingToolResults | ProcessingToolResults | ToolAutoLoop | SwitchingBranch | MergingBranches | SavingContext | SavingMessage | LoadingMessages | CompressingMessages | GeneratingSummary | Cancelling; readonly mode: string; readonly active_branch: string; readonly branches: { readonly [name: string]: BranchView }; readonly workspace: string | null; readonly config: ConfigView; readonly usage: Usage; readonly pins: readonly (string)[]; readonly pending_tool_calls: readonly (CallView)[]; readonly open_questions: readonly (CallView)[]; readonly queued: number; readonly elevation: Elevation | null; readonly turn: TurnView | null; readonly last_turn: "cancelled" | "complete" | "denied" | "error" | "interrupted" | "limit" | "rejected"; readonly streaming: StreamingView | null; readonly parent: string | null; readonly waiting_below: readonly (string)[]; readonly archived: boolean; readonly damage: readonly (Reason)[]; readonly created_at: string; readonly updated_at: string };
 
 export type CopyBody = { readonly path?: string | null };
 
@@ -93,7 +93,7 @@ export type Delta = { readonly sequence: number; readonly delta: string };
 
 export type Edit = { readonly arguments: { readonly [name: string]: unknown } };
 
-export type EditPreview = { readonly call: CallShape; readonly refusal?: Reason | null };
+export type EditPreview = { readonly call: CallView; readonly refusal?: Reason | null };
 
 export type EditedMessage = { readonly data_context?: DataContext | null; readonly extra_user_messages?: readonly (string)[]; readonly payloads: readonly (TextPayload | FileReferencePayload | ImagePayload | WorkflowPayload | ToolResultPayload)[]; readonly client_metadata?: ClientMetadata | null; readonly mode?: string | null; readonly branch?: string | null };
 
@@ -103,9 +103,9 @@ export type ElevationBody = { readonly calls?: number | null; readonly turn?: bo
 
 export type EnhancingSystemPrompt = { readonly type: "enhancing_system_prompt" };
 
-export type ErrorMessage = { readonly type: "error"; readonly reason: Reason; readonly recoverable?: boolean; readonly message_id: string; readonly timestamp: string; readonly role: "assistant" | "system" | "tool" | "user"; readonly metadata?: Metadata };
+export type ErrorEvent = { readonly context_id?: string | null; readonly version?: number | null; readonly code: Code; readonly error_message: string };
 
-export type ErrorTold = { readonly context_id?: string | null; readonly version?: number | null; readonly code: Code; readonly error_message: string };
+export type ErrorMessage = { readonly type: "error"; readonly reason: Reason; readonly recoverable?: boolean; readonly message_id: string; readonly timestamp: string; readonly role: "assistant" | "system" | "tool" | "user"; readonly metadata?: Metadata };
 
 export type ExecutingTool = { readonly type: "executing_tool"; readonly tool_name: string; readonly attempt?: number; readonly running: number; readonly done: number; readonly total: number };
 
@@ -171,7 +171,7 @@ export type MessageCompleted = { readonly event: "MessageCompleted"; readonly co
 
 export type MessageCreated = { readonly event: "MessageCreated"; readonly context_id: string; readonly version: number; readonly message_id: string; readonly role: "assistant" | "system" | "tool" | "user"; readonly type: string };
 
-export type MessagePage = { readonly items: readonly (Text | Image | FileReference | ProjectStructure | ToolRequestShape | ToolResult | MCPResource | WorkflowExecution | SystemControl | Processing | ErrorMessage)[]; readonly next?: string | null; readonly key?: string };
+export type MessagePage = { readonly items: readonly (Text | Image | FileReference | ProjectStructure | ToolRequestView | ToolResult | MCPResource | WorkflowExecution | SystemControl | Processing | ErrorMessage)[]; readonly next?: string | null; readonly key?: string };
 
 export type MessagesQuery = { readonly ids?: string | null; readonly branch?: string | null; readonly before?: number | null; readonly limit?: number };
 
@@ -181,11 +181,11 @@ export type Meter = { readonly tokens: number; readonly budget: number; readonly
 
 export type ModeBody = { readonly mode: string };
 
-export type ModeShape = { readonly name: string; readonly title: string; readonly icon: string; readonly meaning: string; readonly aliases: readonly (string)[]; readonly elevates: boolean; readonly is_default: boolean };
-
 export type ModeSwitch = { readonly mode: string; readonly started?: readonly (string)[]; readonly rejected?: readonly (string)[]; readonly waiting?: readonly (string)[] };
 
-export type ModelShape = { readonly name: string; readonly is_default: boolean; readonly is_demo: boolean; readonly window: number | null; readonly vision: boolean; readonly tokenizer: string | null; readonly input_price: number | null; readonly output_price: number | null };
+export type ModeView = { readonly name: string; readonly title: string; readonly icon: string; readonly meaning: string; readonly aliases: readonly (string)[]; readonly elevates: boolean; readonly is_default: boolean };
+
+export type ModelView = { readonly name: string; readonly is_default: boolean; readonly is_demo: boolean; readonly window: number | null; readonly vision: boolean; readonly tokenizer: string | null; readonly input_price: number | null; readonly output_price: number | null };
 
 export type NewBranch = { readonly name: string; readonly source?: string | null; readonly at?: string | null; readonly prompt_addition?: string | null };
 
@@ -207,27 +207,27 @@ export type Origin = { readonly by: string; readonly at?: string; readonly call?
 
 export type PageQuery = { readonly limit?: number; readonly cursor?: string | null };
 
-export type PageBranchShape = { readonly items: readonly (BranchShape)[]; readonly next?: string | null };
+export type PageBranchView = { readonly items: readonly (BranchView)[]; readonly next?: string | null };
 
-export type PageCallShape = { readonly items: readonly (CallShape)[]; readonly next?: string | null };
+export type PageCallView = { readonly items: readonly (CallView)[]; readonly next?: string | null };
 
 export type PageContextSummary = { readonly items: readonly (ContextSummary)[]; readonly next?: string | null };
 
-export type PageModeShape = { readonly items: readonly (ModeShape)[]; readonly next?: string | null };
+export type PageModeView = { readonly items: readonly (ModeView)[]; readonly next?: string | null };
 
-export type PageModelShape = { readonly items: readonly (ModelShape)[]; readonly next?: string | null };
+export type PageModelView = { readonly items: readonly (ModelView)[]; readonly next?: string | null };
 
-export type PagePersonaShape = { readonly items: readonly (PersonaShape)[]; readonly next?: string | null };
+export type PagePersonaView = { readonly items: readonly (PersonaView)[]; readonly next?: string | null };
 
 export type PageQueuedMessage = { readonly items: readonly (QueuedMessage)[]; readonly next?: string | null };
 
-export type PageResourceShape = { readonly items: readonly (ResourceShape)[]; readonly next?: string | null };
+export type PageResourceView = { readonly items: readonly (ResourceView)[]; readonly next?: string | null };
 
 export type PageRule = { readonly items: readonly (Rule)[]; readonly next?: string | null };
 
-export type PageServerShape = { readonly items: readonly (ServerShape)[]; readonly next?: string | null };
+export type PageServerView = { readonly items: readonly (ServerView)[]; readonly next?: string | null };
 
-export type PageToolShape = { readonly items: readonly (ToolShape)[]; readonly next?: string | null };
+export type PageToolView = { readonly items: readonly (ToolView)[]; readonly next?: string | null };
 
 export type ParsingToolCalls = { readonly type: "parsing_tool_calls" };
 
@@ -235,7 +235,7 @@ export type Paused = { readonly type: "paused"; readonly resume_to: string };
 
 export type PersonaQuery = { readonly context_id?: string | null };
 
-export type PersonaShape = { readonly id: string; readonly name: string; readonly role: string; readonly identity: string; readonly communication_style: string; readonly principles: readonly (string)[]; readonly prompt: string; readonly model: string | null; readonly default_mode: string | null; readonly tools: ToolPolicyShape; readonly origin: "project" | "user"; readonly hidden: boolean };
+export type PersonaView = { readonly id: string; readonly name: string; readonly role: string; readonly identity: string; readonly communication_style: string; readonly principles: readonly (string)[]; readonly prompt: string; readonly model: string | null; readonly default_mode: string | null; readonly tools: ToolPolicyView; readonly origin: "project" | "user"; readonly hidden: boolean };
 
 export type Policy = { readonly kind?: "auto_approve" | "limited_auto" | "manual" | "white_list"; readonly tools?: readonly (string)[]; readonly depth?: number; readonly always_ask?: readonly ("delete" | "network" | "overwrite" | "privilege")[] };
 
@@ -261,9 +261,9 @@ export type PromptArguments = { readonly arguments?: { readonly [name: string]: 
 
 export type PromptMessage = { readonly role: "assistant" | "developer" | "system" | "tool" | "user"; readonly content?: string | readonly (ContentPart)[] | null };
 
-export type PromptShape = { readonly name: string; readonly description: string; readonly arguments?: readonly (string)[]; readonly required?: readonly (string)[] };
-
 export type PromptText = { readonly text: string };
+
+export type PromptView = { readonly name: string; readonly description: string; readonly arguments?: readonly (string)[]; readonly required?: readonly (string)[] };
 
 export type Provenance = { readonly branch: string; readonly position: number; readonly at: string; readonly by: string };
 
@@ -279,7 +279,7 @@ export type RejectAll = { readonly ids?: readonly (string)[] | null; readonly re
 
 export type ResolvingFileReferences = { readonly type: "resolving_file_references" };
 
-export type ResourceShape = { readonly uri: string; readonly name: string; readonly description: string; readonly mime_type?: string | null; readonly size?: number | null };
+export type ResourceView = { readonly uri: string; readonly name: string; readonly description: string; readonly mime_type?: string | null; readonly size?: number | null };
 
 export type ResumeBody = { readonly decisions?: readonly (ResumeDecision)[] | null; readonly answers?: readonly (string)[] | null; readonly context_id?: string | null };
 
@@ -287,7 +287,7 @@ export type ResumeDecision = { readonly type: "approve" | "edit" | "reject"; rea
 
 export type Rule = { readonly id: string; readonly effect: "allow" | "ask" | "deny"; readonly scope: Scope; readonly lifetime?: Lifetime; readonly origin: Origin };
 
-export type RuleOffer = { readonly scope: "exact" | "exact_for_good" | "folder" | "folder_for_good" | "tool" | "tool_for_good" | "words" | "words_for_good"; readonly rule: Rule };
+export type RuleOptionOffer = { readonly scope: "exact" | "exact_for_good" | "folder" | "folder_for_good" | "tool" | "tool_for_good" | "words" | "words_for_good"; readonly rule: Rule };
 
 export type RulesQuery = { readonly context_id?: string | null };
 
@@ -301,9 +301,9 @@ export type SavingMessage = { readonly type: "saving_message"; readonly message_
 
 export type Scope = { readonly tool?: string; readonly fingerprint?: string | null; readonly arguments?: string | null; readonly words?: readonly (string)[]; readonly folder?: string | null; readonly workspace?: string | null };
 
-export type SentShape = { readonly message_id: string; readonly turn_id?: string | null };
+export type SentView = { readonly message_id: string; readonly turn_id?: string | null };
 
-export type ServerShape = { readonly name: string; readonly transport: string; readonly status: "failed" | "ready" | "starting" | "stopped" | "waiting"; readonly detail: string | null; readonly folder: string | null; readonly trusted: boolean; readonly protocol: string | null; readonly restarts: number; readonly tools: readonly (string)[]; readonly changed: readonly (string)[]; readonly withheld: number; readonly prompts: readonly (PromptShape)[]; readonly has_resources: boolean };
+export type ServerView = { readonly name: string; readonly transport: string; readonly status: "failed" | "ready" | "starting" | "stopped" | "waiting"; readonly detail: string | null; readonly folder: string | null; readonly trusted: boolean; readonly protocol: string | null; readonly restarts: number; readonly tools: readonly (string)[]; readonly changed: readonly (string)[]; readonly withheld: number; readonly prompts: readonly (PromptView)[]; readonly has_resources: boolean };
 
 export type Session = { readonly user_id: string; readonly active_context_id?: string | null; readonly open_contexts?: readonly (Tab)[]; readonly ui_state?: UIState; readonly preferences?: Preferences; readonly last_updated?: string; readonly version?: number; readonly warning?: Reason | null };
 
@@ -319,7 +319,7 @@ export type StreamQuery = { readonly contexts?: string };
 
 export type StreamingLLMResponse = { readonly type: "streaming_llm_response"; readonly chunks_received: number; readonly chars_accumulated: number };
 
-export type StreamingShape = { readonly message_id: string; readonly sequence: number };
+export type StreamingView = { readonly message_id: string; readonly sequence: number };
 
 export type SwitchBody = { readonly mode: string; readonly shown?: readonly (string)[] | null };
 
@@ -339,35 +339,35 @@ export type ToolAutoLoop = { readonly type: "tool_auto_loop"; readonly depth: nu
 
 export type ToolCall = { readonly id: string; readonly provider_id: string; readonly tool: string; readonly arguments: string };
 
-export type ToolPolicyShape = { readonly allowed: readonly (string)[]; readonly denied: readonly (string)[]; readonly allowed_categories: readonly (string)[]; readonly denied_categories: readonly (string)[] };
+export type ToolPolicyView = { readonly allowed: readonly (string)[]; readonly denied: readonly (string)[]; readonly allowed_categories: readonly (string)[]; readonly denied_categories: readonly (string)[] };
 
 export type ToolRequest = { readonly type: "tool_request"; readonly message_id: string; readonly timestamp: string; readonly role: "assistant" | "system" | "tool" | "user"; readonly metadata?: Metadata; readonly content?: string; readonly calls: readonly (ToolCall)[]; readonly chunks?: readonly (number)[]; readonly finish_reason?: string | null; readonly usage?: Usage | null };
 
-export type ToolRequestShape = { readonly type: "tool_request"; readonly message_id: string; readonly timestamp: string; readonly role: "assistant" | "system" | "tool" | "user"; readonly metadata?: Metadata; readonly content?: string; readonly calls: readonly (CallShape)[]; readonly chunks?: readonly (number)[]; readonly finish_reason?: string | null; readonly usage?: Usage | null };
+export type ToolRequestView = { readonly type: "tool_request"; readonly message_id: string; readonly timestamp: string; readonly role: "assistant" | "system" | "tool" | "user"; readonly metadata?: Metadata; readonly content?: string; readonly calls: readonly (CallView)[]; readonly chunks?: readonly (number)[]; readonly finish_reason?: string | null; readonly usage?: Usage | null };
 
 export type ToolResult = { readonly type: "tool_result"; readonly call_id: string; readonly tool: string; readonly content: string; readonly status: "cancelled" | "denied" | "executed" | "failed" | "interrupted" | "rejected"; readonly duration_ms?: number | null; readonly error?: Reason | null; readonly server?: string | null; readonly exit_status?: number | null; readonly message_id: string; readonly timestamp: string; readonly role: "assistant" | "system" | "tool" | "user"; readonly metadata?: Metadata };
 
 export type ToolResultPayload = { readonly type: "tool_result"; readonly tool_name: string; readonly result: unknown; readonly display_text?: string | null };
 
-export type ToolShape = { readonly name: string; readonly display_name: string; readonly description: string; readonly category: string; readonly effect: "delegating" | "mutating" | "question" | "read_only" | "unknown"; readonly enabled: boolean; readonly parameters: { readonly [name: string]: unknown } };
-
 export type ToolSwitch = { readonly enabled: boolean };
+
+export type ToolView = { readonly name: string; readonly display_name: string; readonly description: string; readonly category: string; readonly effect: "delegating" | "mutating" | "question" | "read_only" | "unknown"; readonly enabled: boolean; readonly parameters: { readonly [name: string]: unknown } };
 
 export type TransientError = { readonly type: "transient_error"; readonly error_type: Reason; readonly retry_count: number; readonly max_retries: number; readonly retry_at: string; readonly resume_to: string; readonly wait_seconds?: number };
 
-export type Trusted = { readonly digest: string };
+export type TrustBody = { readonly digest: string };
 
-export type TurnShape = { readonly id: string; readonly branch: string; readonly started_at: string; readonly round: number };
+export type TurnView = { readonly id: string; readonly branch: string; readonly started_at: string; readonly round: number };
 
 export type UIState = { readonly sidebar_collapsed?: boolean; readonly sidebar_width?: number; readonly context_expanded?: { readonly [name: string]: boolean }; readonly active_panel?: string | null };
 
 export type UIStateChange = { readonly sidebar_collapsed?: boolean; readonly sidebar_width?: number; readonly context_expanded?: { readonly [name: string]: boolean }; readonly active_panel?: string | null; readonly version?: number | null };
 
-export type UndoAsked = { readonly branch?: string | null };
+export type UndoCompressionBody = { readonly branch?: string | null };
 
 export type Undone = { readonly branch: string; readonly messages: number };
 
-export type UndoneShape = { readonly paths: readonly (string)[]; readonly left?: string | null };
+export type UndoneView = { readonly paths: readonly (string)[]; readonly left?: string | null };
 
 export type Upload = { readonly path: string; readonly size: number };
 
@@ -377,7 +377,7 @@ export type UploadQuery = { readonly name: string };
 
 export type Usage = { readonly input_tokens?: number; readonly output_tokens?: number; readonly cost?: number | null };
 
-export type UsageShape = { readonly own: Usage; readonly total: Usage; readonly window: Meter };
+export type UsageView = { readonly own: Usage; readonly total: Usage; readonly window: Meter };
 
 export type WaitingForRecovery = { readonly type: "waiting_for_recovery"; readonly reason: Reason };
 
@@ -395,21 +395,21 @@ export type WorkflowExecution = { readonly type: "workflow_execution"; readonly 
 
 export type WorkflowPayload = { readonly type: "workflow"; readonly workflow: string; readonly parameters?: { readonly [name: string]: unknown }; readonly display_text?: string | null };
 
-export type PilothouseServerServersAdded = { readonly message_id: string };
+export type PilothouseServerMcpServersAdded = { readonly message_id: string };
 
-export type PilothouseServerWindowsAdded = { readonly message_id: string };
+export type PilothouseServerWindowAdded = { readonly message_id: string };
 
 export interface Routes {
   "GET /api/contexts/{context_id}/stream": { path: { readonly context_id: string }; query: Record<string, never>; answer: string; };
   "GET /api/stream": { path: Record<string, never>; query: { readonly contexts?: string }; answer: string; };
-  "GET /api/contexts/{context_id}": { path: { readonly context_id: string }; query: Record<string, never>; answer: ContextShape; };
-  "PATCH /api/contexts/{context_id}": { path: { readonly context_id: string }; query: Record<string, never>; body: ContextChange; answer: ContextShape; };
+  "GET /api/contexts/{context_id}": { path: { readonly context_id: string }; query: Record<string, never>; answer: ContextView; };
+  "PATCH /api/contexts/{context_id}": { path: { readonly context_id: string }; query: Record<string, never>; body: ContextChange; answer: ContextView; };
   "DELETE /api/contexts/{context_id}": { path: { readonly context_id: string }; query: Record<string, never>; answer: null; };
-  "GET /api/contexts/{context_id}/messages": { path: { readonly context_id: string }; query: { readonly ids?: string; readonly branch?: string; readonly before?: number; readonly limit?: number }; answer: readonly (Text | Image | FileReference | ProjectStructure | ToolRequestShape | ToolResult | MCPResource | WorkflowExecution | SystemControl | Processing | ErrorMessage)[] | MessagePage; };
-  "POST /api/contexts/{context_id}/messages": { path: { readonly context_id: string }; query: Record<string, never>; body: NewMessage; answer: SentShape; };
+  "GET /api/contexts/{context_id}/messages": { path: { readonly context_id: string }; query: { readonly ids?: string; readonly branch?: string; readonly before?: number; readonly limit?: number }; answer: readonly (Text | Image | FileReference | ProjectStructure | ToolRequestView | ToolResult | MCPResource | WorkflowExecution | SystemControl | Processing | ErrorMessage)[] | MessagePage; };
+  "POST /api/contexts/{context_id}/messages": { path: { readonly context_id: string }; query: Record<string, never>; body: NewMessage; answer: SentView; };
   "GET /api/contexts/{context_id}/messages/{message_id}/content": { path: { readonly context_id: string; readonly message_id: string }; query: { readonly from_sequence?: number }; answer: readonly (Delta)[]; };
   "GET /api/contexts/{context_id}/messages/{message_id}/provenance": { path: { readonly context_id: string; readonly message_id: string }; query: { readonly branch?: string }; answer: Provenance | null; };
-  "POST /api/contexts": { path: Record<string, never>; query: Record<string, never>; body: NewContext; answer: ContextShape; };
+  "POST /api/contexts": { path: Record<string, never>; query: Record<string, never>; body: NewContext; answer: ContextView; };
   "GET /api/contexts": { path: Record<string, never>; query: { readonly limit?: number; readonly cursor?: string; readonly archived?: boolean; readonly parent?: string }; answer: PageContextSummary; };
   "GET /api/contexts/{context_id}/audit": { path: { readonly context_id: string }; query: { readonly limit?: number; readonly cursor?: string }; answer: AuditedPageAuditEntry; };
   "GET /api/contexts/{context_id}/export": { path: { readonly context_id: string }; query: { readonly format?: "markdown" | "pilothouse"; readonly branch?: string }; answer: string; };
@@ -419,50 +419,50 @@ export interface Routes {
   "POST /api/contexts/{context_id}/files/{name}/copy": { path: { readonly context_id: string; readonly name: string }; query: Record<string, never>; body: CopyBody; answer: UploadCopy; };
   "DELETE /api/contexts/{context_id}/files/{name}": { path: { readonly context_id: string; readonly name: string }; query: Record<string, never>; answer: null; };
   "GET /api/contexts/{context_id}/trust": { path: { readonly context_id: string }; query: Record<string, never>; answer: FolderTrust; };
-  "PUT /api/contexts/{context_id}/trust": { path: { readonly context_id: string }; query: Record<string, never>; body: Trusted; answer: FolderTrust; };
+  "PUT /api/contexts/{context_id}/trust": { path: { readonly context_id: string }; query: Record<string, never>; body: TrustBody; answer: FolderTrust; };
   "DELETE /api/contexts/{context_id}/trust": { path: { readonly context_id: string }; query: Record<string, never>; answer: FolderTrust; };
-  "POST /api/contexts/{context_id}/undo": { path: { readonly context_id: string }; query: Record<string, never>; answer: UndoneShape; };
-  "POST /api/contexts/{context_id}/messages/{message_id}/edit": { path: { readonly context_id: string; readonly message_id: string }; query: Record<string, never>; body: EditedMessage; answer: SentShape; };
+  "POST /api/contexts/{context_id}/undo": { path: { readonly context_id: string }; query: Record<string, never>; answer: UndoneView; };
+  "POST /api/contexts/{context_id}/messages/{message_id}/edit": { path: { readonly context_id: string; readonly message_id: string }; query: Record<string, never>; body: EditedMessage; answer: SentView; };
   "GET /api/contexts/{context_id}/queue": { path: { readonly context_id: string }; query: Record<string, never>; answer: PageQueuedMessage; };
   "PATCH /api/contexts/{context_id}/queue/{message_id}": { path: { readonly context_id: string; readonly message_id: string }; query: Record<string, never>; body: NewMessage; answer: PageQueuedMessage; };
   "DELETE /api/contexts/{context_id}/queue/{message_id}": { path: { readonly context_id: string; readonly message_id: string }; query: Record<string, never>; answer: null; };
-  "POST /api/contexts/{context_id}/cancel": { path: { readonly context_id: string }; query: Record<string, never>; answer: ContextShape; };
-  "POST /api/contexts/{context_id}/pause": { path: { readonly context_id: string }; query: Record<string, never>; answer: ContextShape; };
-  "POST /api/contexts/{context_id}/resume": { path: { readonly context_id: string }; query: Record<string, never>; answer: ContextShape; };
-  "POST /api/contexts/{context_id}/continue": { path: { readonly context_id: string }; query: Record<string, never>; answer: ContextShape; };
-  "POST /api/contexts/{context_id}/retry": { path: { readonly context_id: string }; query: Record<string, never>; answer: ContextShape; };
+  "POST /api/contexts/{context_id}/cancel": { path: { readonly context_id: string }; query: Record<string, never>; answer: ContextView; };
+  "POST /api/contexts/{context_id}/pause": { path: { readonly context_id: string }; query: Record<string, never>; answer: ContextView; };
+  "POST /api/contexts/{context_id}/resume": { path: { readonly context_id: string }; query: Record<string, never>; answer: ContextView; };
+  "POST /api/contexts/{context_id}/continue": { path: { readonly context_id: string }; query: Record<string, never>; answer: ContextView; };
+  "POST /api/contexts/{context_id}/retry": { path: { readonly context_id: string }; query: Record<string, never>; answer: ContextView; };
   "PUT /api/contexts/{context_id}/mode": { path: { readonly context_id: string }; query: Record<string, never>; body: SwitchBody; answer: ModeSwitch; };
-  "GET /api/contexts/{context_id}/mode/preview": { path: { readonly context_id: string }; query: { readonly mode: string }; answer: PageCallShape; };
+  "GET /api/contexts/{context_id}/mode/preview": { path: { readonly context_id: string }; query: { readonly mode: string }; answer: PageCallView; };
   "POST /api/contexts/{context_id}/elevation": { path: { readonly context_id: string }; query: Record<string, never>; body: ElevationBody; answer: ModeSwitch; };
   "DELETE /api/contexts/{context_id}/elevation": { path: { readonly context_id: string }; query: Record<string, never>; answer: ModeSwitch; };
-  "POST /api/contexts/{context_id}/answers": { path: { readonly context_id: string }; query: Record<string, never>; body: AnswersBody; answer: ContextShape; };
-  "GET /api/contexts/{context_id}/tool-calls": { path: { readonly context_id: string }; query: { readonly status?: "approved" | "cancelled" | "denied" | "executed" | "executing" | "failed" | "interrupted" | "pending" | "rejected"; readonly limit?: number; readonly cursor?: string }; answer: PageCallShape; };
-  "GET /api/contexts/{context_id}/tool-calls/{call_id}": { path: { readonly context_id: string; readonly call_id: string }; query: Record<string, never>; answer: CallShape; };
+  "POST /api/contexts/{context_id}/answers": { path: { readonly context_id: string }; query: Record<string, never>; body: AnswersBody; answer: ContextView; };
+  "GET /api/contexts/{context_id}/tool-calls": { path: { readonly context_id: string }; query: { readonly status?: "approved" | "cancelled" | "denied" | "executed" | "executing" | "failed" | "interrupted" | "pending" | "rejected"; readonly limit?: number; readonly cursor?: string }; answer: PageCallView; };
+  "GET /api/contexts/{context_id}/tool-calls/{call_id}": { path: { readonly context_id: string; readonly call_id: string }; query: Record<string, never>; answer: CallView; };
   "POST /api/contexts/{context_id}/tool-calls/{call_id}/preview": { path: { readonly context_id: string; readonly call_id: string }; query: Record<string, never>; body: Edit; answer: EditPreview; };
-  "POST /api/contexts/{context_id}/tool-calls/{call_id}/approve": { path: { readonly context_id: string; readonly call_id: string }; query: Record<string, never>; body: Approve; answer: CallShape; };
-  "POST /api/contexts/{context_id}/tool-calls/{call_id}/reject": { path: { readonly context_id: string; readonly call_id: string }; query: Record<string, never>; body: Reject; answer: CallShape; };
+  "POST /api/contexts/{context_id}/tool-calls/{call_id}/approve": { path: { readonly context_id: string; readonly call_id: string }; query: Record<string, never>; body: Approve; answer: CallView; };
+  "POST /api/contexts/{context_id}/tool-calls/{call_id}/reject": { path: { readonly context_id: string; readonly call_id: string }; query: Record<string, never>; body: Reject; answer: CallView; };
   "GET /api/contexts/{context_id}/tool-calls/{call_id}/explain": { path: { readonly context_id: string; readonly call_id: string }; query: Record<string, never>; answer: AuditedPageWhyStep; };
   "GET /api/contexts/{context_id}/tool-calls/{call_id}/output": { path: { readonly context_id: string; readonly call_id: string }; query: Record<string, never>; answer: string; };
-  "POST /api/contexts/{context_id}/tool-calls/approve-all": { path: { readonly context_id: string }; query: Record<string, never>; body: ApproveAll; answer: PageCallShape; };
-  "POST /api/contexts/{context_id}/tool-calls/reject-all": { path: { readonly context_id: string }; query: Record<string, never>; body: RejectAll; answer: PageCallShape; };
-  "POST /api/contexts/{context_id}/tool-calls/decide": { path: { readonly context_id: string }; query: Record<string, never>; body: Decide; answer: PageCallShape; };
+  "POST /api/contexts/{context_id}/tool-calls/approve-all": { path: { readonly context_id: string }; query: Record<string, never>; body: ApproveAll; answer: PageCallView; };
+  "POST /api/contexts/{context_id}/tool-calls/reject-all": { path: { readonly context_id: string }; query: Record<string, never>; body: RejectAll; answer: PageCallView; };
+  "POST /api/contexts/{context_id}/tool-calls/decide": { path: { readonly context_id: string }; query: Record<string, never>; body: Decide; answer: PageCallView; };
   "GET /api/rules": { path: Record<string, never>; query: { readonly context_id?: string }; answer: PageRule; };
   "POST /api/rules": { path: Record<string, never>; query: Record<string, never>; body: NewRule; answer: Rule; };
   "DELETE /api/rules/{rule_id}": { path: { readonly rule_id: string }; query: { readonly context_id?: string }; answer: null; };
-  "GET /api/contexts/{context_id}/branches": { path: { readonly context_id: string }; query: Record<string, never>; answer: PageBranchShape; };
-  "POST /api/contexts/{context_id}/branches": { path: { readonly context_id: string }; query: Record<string, never>; body: NewBranch; answer: BranchShape; };
-  "GET /api/contexts/{context_id}/branches/{branch}": { path: { readonly context_id: string; readonly branch: string }; query: { readonly before?: number; readonly limit?: number }; answer: BranchShape; };
-  "PATCH /api/contexts/{context_id}/branches/{branch}": { path: { readonly context_id: string; readonly branch: string }; query: Record<string, never>; body: BranchChange; answer: BranchShape; };
+  "GET /api/contexts/{context_id}/branches": { path: { readonly context_id: string }; query: Record<string, never>; answer: PageBranchView; };
+  "POST /api/contexts/{context_id}/branches": { path: { readonly context_id: string }; query: Record<string, never>; body: NewBranch; answer: BranchView; };
+  "GET /api/contexts/{context_id}/branches/{branch}": { path: { readonly context_id: string; readonly branch: string }; query: { readonly before?: number; readonly limit?: number }; answer: BranchView; };
+  "PATCH /api/contexts/{context_id}/branches/{branch}": { path: { readonly context_id: string; readonly branch: string }; query: Record<string, never>; body: BranchChange; answer: BranchView; };
   "DELETE /api/contexts/{context_id}/branches/{branch}": { path: { readonly context_id: string; readonly branch: string }; query: Record<string, never>; answer: null; };
-  "PUT /api/contexts/{context_id}/active-branch": { path: { readonly context_id: string }; query: Record<string, never>; body: ActiveBranch; answer: ContextShape; };
+  "PUT /api/contexts/{context_id}/active-branch": { path: { readonly context_id: string }; query: Record<string, never>; body: ActiveBranch; answer: ContextView; };
   "POST /api/contexts/{context_id}/branches/{source}/merge": { path: { readonly context_id: string; readonly source: string }; query: Record<string, never>; body: Merge; answer: MergePlan; };
   "GET /api/contexts/{context_id}/window": { path: { readonly context_id: string }; query: Record<string, never>; answer: Window; };
-  "GET /api/contexts/{context_id}/usage": { path: { readonly context_id: string }; query: Record<string, never>; answer: UsageShape; };
-  "POST /api/contexts/{context_id}/compress": { path: { readonly context_id: string }; query: Record<string, never>; body: CompressionAsked; answer: Compression; };
-  "POST /api/contexts/{context_id}/compress/undo": { path: { readonly context_id: string }; query: Record<string, never>; body: UndoAsked; answer: Undone; };
-  "PUT /api/contexts/{context_id}/messages/{message_id}/pin": { path: { readonly context_id: string; readonly message_id: string }; query: Record<string, never>; answer: ContextShape; };
-  "DELETE /api/contexts/{context_id}/messages/{message_id}/pin": { path: { readonly context_id: string; readonly message_id: string }; query: Record<string, never>; answer: ContextShape; };
-  "POST /api/contexts/{context_id}/workspace-overview": { path: { readonly context_id: string }; query: Record<string, never>; answer: PilothouseServerWindowsAdded; };
+  "GET /api/contexts/{context_id}/usage": { path: { readonly context_id: string }; query: Record<string, never>; answer: UsageView; };
+  "POST /api/contexts/{context_id}/compress": { path: { readonly context_id: string }; query: Record<string, never>; body: CompressBody; answer: Compression; };
+  "POST /api/contexts/{context_id}/compress/undo": { path: { readonly context_id: string }; query: Record<string, never>; body: UndoCompressionBody; answer: Undone; };
+  "PUT /api/contexts/{context_id}/messages/{message_id}/pin": { path: { readonly context_id: string; readonly message_id: string }; query: Record<string, never>; answer: ContextView; };
+  "DELETE /api/contexts/{context_id}/messages/{message_id}/pin": { path: { readonly context_id: string; readonly message_id: string }; query: Record<string, never>; answer: ContextView; };
+  "POST /api/contexts/{context_id}/workspace-overview": { path: { readonly context_id: string }; query: Record<string, never>; answer: PilothouseServerWindowAdded; };
   "GET /api/session": { path: Record<string, never>; query: Record<string, never>; answer: Session; };
   "PUT /api/session": { path: Record<string, never>; query: Record<string, never>; body: WholeSession; answer: Session; };
   "PUT /api/session/active-context": { path: Record<string, never>; query: Record<string, never>; body: ActiveContext; answer: Session; };
@@ -470,20 +470,20 @@ export interface Routes {
   "DELETE /api/session/open-contexts/{tab_id}": { path: { readonly tab_id: string }; query: Record<string, never>; answer: Session; };
   "PUT /api/session/ui-state": { path: Record<string, never>; query: Record<string, never>; body: UIStateChange; answer: Session; };
   "PUT /api/session/preferences": { path: Record<string, never>; query: Record<string, never>; body: PreferencesChange; answer: Session; };
-  "GET /api/modes": { path: Record<string, never>; query: Record<string, never>; answer: PageModeShape; };
-  "GET /api/personas": { path: Record<string, never>; query: { readonly context_id?: string }; answer: PagePersonaShape; };
-  "GET /api/models": { path: Record<string, never>; query: Record<string, never>; answer: PageModelShape; };
-  "GET /api/tools": { path: Record<string, never>; query: Record<string, never>; answer: PageToolShape; };
-  "PATCH /api/tools/{name}": { path: { readonly name: string }; query: Record<string, never>; body: ToolSwitch; answer: ToolShape; };
+  "GET /api/modes": { path: Record<string, never>; query: Record<string, never>; answer: PageModeView; };
+  "GET /api/personas": { path: Record<string, never>; query: { readonly context_id?: string }; answer: PagePersonaView; };
+  "GET /api/models": { path: Record<string, never>; query: Record<string, never>; answer: PageModelView; };
+  "GET /api/tools": { path: Record<string, never>; query: Record<string, never>; answer: PageToolView; };
+  "PATCH /api/tools/{name}": { path: { readonly name: string }; query: Record<string, never>; body: ToolSwitch; answer: ToolView; };
   "GET /api/setup": { path: Record<string, never>; query: Record<string, never>; answer: Setup; };
   "PUT /api/setup": { path: Record<string, never>; query: Record<string, never>; body: NewSetup; answer: Setup; };
   "DELETE /api/setup": { path: Record<string, never>; query: Record<string, never>; answer: Setup; };
   "POST /api/setup/test": { path: Record<string, never>; query: Record<string, never>; body: WantedSetup; answer: SetupTrial; };
-  "GET /api/mcp/servers": { path: Record<string, never>; query: Record<string, never>; answer: PageServerShape; };
-  "POST /api/mcp/servers/{name}/reconnect": { path: { readonly name: string }; query: Record<string, never>; answer: PageServerShape; };
-  "GET /api/mcp/servers/{name}/resources": { path: { readonly name: string }; query: Record<string, never>; answer: PageResourceShape; };
+  "GET /api/mcp/servers": { path: Record<string, never>; query: Record<string, never>; answer: PageServerView; };
+  "POST /api/mcp/servers/{name}/reconnect": { path: { readonly name: string }; query: Record<string, never>; answer: PageServerView; };
+  "GET /api/mcp/servers/{name}/resources": { path: { readonly name: string }; query: Record<string, never>; answer: PageResourceView; };
   "POST /api/mcp/servers/{name}/prompts/{prompt_name}": { path: { readonly name: string; readonly prompt_name: string }; query: Record<string, never>; body: PromptArguments; answer: PromptText; };
-  "POST /api/contexts/{context_id}/mcp-resources": { path: { readonly context_id: string }; query: Record<string, never>; body: NewResource; answer: PilothouseServerServersAdded; };
+  "POST /api/contexts/{context_id}/mcp-resources": { path: { readonly context_id: string }; query: Record<string, never>; body: NewResource; answer: PilothouseServerMcpServersAdded; };
   "GET /api/health": { path: Record<string, never>; query: Record<string, never>; answer: Health; };
   "GET /metrics": { path: Record<string, never>; query: Record<string, never>; answer: string; };
   "POST /api/chat/{thread_id}": { path: { readonly thread_id: string }; query: Record<string, never>; body: ChatBody; answer: string; };

@@ -1,9 +1,9 @@
-/** Names for what the generated types have no name of their own for. No shape is written here. */
+/** Names for parts of the generated types, and the errors of requests. */
 import type {
   ContentDelta,
   ContextChanged,
-  ContextShape,
-  ErrorTold,
+  ContextView,
+  ErrorEvent,
   MessageChanged,
   MessageCompleted,
   MessageCreated,
@@ -13,7 +13,7 @@ import type {
   StateChanged,
 } from "./schema";
 
-export type State = ContextShape["current_state"];
+export type State = ContextView["current_state"];
 export type Message = MessagePage["items"][number];
 
 /** A signal as it comes over the stream. `cut` marks one whose lists or texts did not fit. */
@@ -25,7 +25,7 @@ export type Signal =
   | MessageChanged
   | ContextChanged
   | SessionChanged
-  | (ErrorTold & { readonly event: "Error" });
+  | (ErrorEvent & { readonly event: "Error" });
 
 /** The server's no. */
 export class ServerError extends Error {
@@ -38,18 +38,18 @@ export class ServerError extends Error {
   }
 }
 
-const UNSAVED = new Set(["store_refused", "store_read_only", "store_unavailable"]);
+const UNSAVED_CODES = new Set(["store_refused", "store_read_only", "store_unavailable"]);
 
 /** The server cannot save: its disk is full, or its data folder is not writable. */
 export function isUnsaved({ status, code }: Problem): boolean {
-  return status === 507 || UNSAVED.has(code);
+  return status === 507 || UNSAVED_CODES.has(code);
 }
 
-/** There was no answer: nobody knows whether it was done. */
-export class Lost extends Error {}
+/** There was no response: the request may or may not have taken effect. */
+export class ConnectionLost extends Error {}
 
-/** What went wrong, as something that can be told. */
+/** Converts any error to a problem that can be shown. */
 export function problemOfError(error: unknown): Problem {
   if (error instanceof ServerError) return error.problem;
-  return { title: "", status: 0, code: error instanceof Lost ? "connection_lost" : "internal", detail: "" };
+  return { title: "", status: 0, code: error instanceof ConnectionLost ? "connection_lost" : "internal", detail: "" };
 }

@@ -1,28 +1,31 @@
-/** A file's bytes for a conversation. `fetch` cannot tell how far it is, so that this is the one older kind of request. */
-import { type Server, addressOf, problemOf } from "./http";
+/** File uploads. `fetch` reports no upload progress, so uploads use XMLHttpRequest. */
+import { type Server, urlOf, problemOf } from "./http";
 import type { Upload } from "./schema";
-import { Lost, ServerError } from "./types";
+import { ConnectionLost, ServerError } from "./types";
 
-export interface UploadOptions {
+interface UploadOptions {
   signal: AbortSignal;
-  /** How many bytes have gone. */
+  /** Receives the number of bytes sent. */
   onProgress(sent: number): void;
 }
 
 /** Rejects like `Api`. What was stopped is Lost, too. */
 export type SendFile = (context: string, name: string, bytes: Blob, options: UploadOptions) => Promise<Upload>;
 
-/** What the server takes at once: it would refuse more only after it has come. */
-export const UPLOAD_AT_MOST = 20 * 1024 * 1024;
+/** The server's limit, checked before the upload: the server rejects a larger file only after receiving it. */
+export const MAX_UPLOAD_BYTES = 20 * 1024 * 1024;
 
-const FILES = "/api/contexts/{context_id}/files";
+const FILES_ROUTE = "/api/contexts/{context_id}/files";
 
-export function makeSendFile(server: Server): SendFile {
+export function createSendFile(server: Server): SendFile {
   return (context, name, bytes, { signal, onProgress }) =>
     new Promise((resolve, reject) => {
       const request = new XMLHttpRequest();
-      const lost = () => reject(new Lost(`no answer to the upload of ${name}`));
-      request.open("POST", (server.base ?? "") + addressOf(FILES, { path: { context_id: context }, query: { name } }));
+      const lost = () => reject(new ConnectionLost(`no answer to the upload of ${name}`));
+      request.open(
+        "POST",
+        (server.base ?? "") + urlOf(FILES_ROUTE, { path: { context_id: context }, query: { name } }),
+      );
       for (const [header, value] of Object.entries(server.headers ?? {})) request.setRequestHeader(header, value);
       request.setRequestHeader("content-type", "application/octet-stream");
       request.upload.addEventListener("progress", (event) => onProgress(event.loaded));

@@ -1,36 +1,36 @@
 /** The frame of the page: conversations at the side, tabs above, the conversation with what needs a hand, the box. */
 import { useState } from "react";
-import { Dock } from "../features/approvals/Dock";
-import { Composer } from "../features/chat/Composer";
-import { Queue } from "../features/chat/Queue";
+import { ApprovalDock } from "../features/approvals/ApprovalDock";
+import { Composer } from "../features/chat/composer/Composer";
+import { MessageQueue } from "../features/chat/queue/MessageQueue";
 import { StateLine } from "../features/chat/StateLine";
-import { Transcript } from "../features/chat/Transcript";
-import { Banner } from "../features/connection/Banner";
-import { StoreBanner } from "../features/connection/StoreBanner";
+import { Transcript } from "../features/chat/transcript/Transcript";
+import { ConnectionBanner } from "../features/connection/ConnectionBanner";
+import { StorageBanner } from "../features/connection/StorageBanner";
 import { Questions } from "../features/questions/Questions";
-import { PageDialogs } from "../features/sessions/PageDialogs";
-import { Sidebar } from "../features/sessions/Sidebar";
-import { Tabs } from "../features/sessions/Tabs";
-import { DamageNote, Trouble, faceOf } from "../features/sessions/Trouble";
-import { TrustNotice } from "../features/sessions/TrustNotice";
-import { Welcome } from "../features/sessions/Welcome";
+import { AppDialogs } from "./AppDialogs";
+import { Sidebar } from "../features/conversations/Sidebar";
+import { TabBar } from "../features/conversations/TabBar";
+import { DamageNote, ContextError, contextPlace } from "../features/conversations/ContextError";
+import { TrustNotice } from "../features/trust/TrustNotice";
+import { Welcome } from "../features/conversations/Welcome";
 import { Announcer } from "../ui/Announcer";
 import { Notices } from "../ui/Notices";
-import { useAddress } from "./address";
-import { useLooks } from "./looks";
-import { NARROW, useMedia } from "./media";
-import { useActiveId, usePage, useSlice } from "./page";
-import { Refusals } from "./Refusals";
+import { useHashRoute } from "./hashRoute";
+import { useTheme } from "./theme";
+import { NARROW, useMedia } from "./mediaQuery";
+import { useActiveId, useAppServices, useSelector } from "./appServices";
+import { RejectedCommands } from "./RejectedCommands";
 import { useShortcut } from "./shortcuts";
 import "./app.css";
 
 export function App() {
-  useLooks();
-  useAddress();
-  const { act } = usePage();
+  useTheme();
+  useHashRoute();
+  const { act } = useAppServices();
   const active = useActiveId();
-  const face = useSlice((state) => faceOf(state, active), [active]);
-  const isCollapsed = useSlice((state) => state.session.value?.ui_state?.sidebar_collapsed ?? false);
+  const place = useSelector((state) => contextPlace(state, active), [active]);
+  const isCollapsed = useSelector((state) => state.session.value?.ui_state?.sidebar_collapsed ?? false);
   const isNarrow = useMedia(NARROW);
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   const toggle = () => {
@@ -43,27 +43,27 @@ export function App() {
       <Sidebar isDrawerOpen={isNarrow ? isDrawerOpen : null} onToggle={toggle} onChosen={() => setDrawerOpen(false)} />
       <div className="app-shade" onClick={() => setDrawerOpen(false)} />
       <main className="app-main" inert={isNarrow && isDrawerOpen}>
-        <Tabs isTalk={face === "talk"} onToggle={toggle} />
-        <Banner />
-        <StoreBanner />
+        <TabBar isTalk={place === "talk"} onToggle={toggle} />
+        <ConnectionBanner />
+        <StorageBanner />
         {active !== null && <TrustNotice key={`trust ${active}`} id={active} />}
         {active !== null && <DamageNote id={active} />}
         <div className="app-body">
-          {face === "new" && <Welcome id={active} />}
-          {face === "talk" && <Transcript key={active} id={active ?? ""} />}
-          {face !== "new" && face !== "talk" && <Trouble id={active} face={face} />}
+          {place === "new" && <Welcome id={active} />}
+          {place === "talk" && <Transcript key={active} id={active ?? ""} />}
+          {place !== "new" && place !== "talk" && <ContextError id={active} place={place} />}
           <Notices />
         </div>
         <div className="app-foot">
           {active !== null && <Questions id={active} />}
-          {active !== null && <Dock id={active} />}
+          {active !== null && <ApprovalDock id={active} />}
           {active !== null && <StateLine id={active} />}
-          {active !== null && <Queue key={`queue ${active}`} id={active} />}
+          {active !== null && <MessageQueue key={`queue ${active}`} id={active} />}
           <Composer id={active} />
         </div>
       </main>
-      <PageDialogs />
-      <Refusals />
+      <AppDialogs />
+      <RejectedCommands />
       <Announcer />
     </div>
   );

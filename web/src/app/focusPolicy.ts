@@ -1,19 +1,19 @@
 /**
- * Who has the focus. Only the person moves it: cards, forms and dialogs that appear by themselves announce themselves,
- * and name the key that leads to them. So keys typed for one thing are never taken by another.
+ * Focus policy: only the user moves the focus. Cards, forms and dialogs that appear by themselves are announced with the
+ * key that leads to them, so that keys typed for one control never reach another.
  */
 import { isComposing } from "./shortcuts";
 
 /** Milliseconds for which a key is still meant for what was there before: a card that has appeared, a box that was left. */
-export const GRACE = 500;
-const QUIET = 1_000;
+export const GRACE_MS = 500;
+const QUIET_MS = 1_000;
 let pressedAt = -Infinity;
 
 if (typeof window !== "undefined") window.addEventListener("keydown", () => (pressedAt = performance.now()), true);
 
 /** Whether a dialog may open by itself: nothing has the focus, and no key was pressed lately. */
 export function isFocusFree(): boolean {
-  const isQuiet = performance.now() - pressedAt >= QUIET;
+  const isQuiet = performance.now() - pressedAt >= QUIET_MS;
   return isQuiet && document.querySelector("dialog[open]") === null && isFocusLost();
 }
 
@@ -23,7 +23,7 @@ export function isFocusLost(): boolean {
 }
 
 /** What can have the focus and takes no text. */
-const TEXTLESS = "html, body, .transcript, [data-call], form.questions";
+const WITHOUT_TEXT_INPUT = "html, body, .transcript, [data-call], form.questions";
 
 interface TypedKey {
   readonly key: string;
@@ -43,6 +43,6 @@ export function isLetter(event: TypedKey): boolean {
 
 /** Whether a letter was typed where nothing takes it: it is meant for the box. */
 export function isTypedNowhere(event: KeyboardEvent): boolean {
-  const isTextless = event.target instanceof Element && event.target.matches(TEXTLESS);
+  const isTextless = event.target instanceof Element && event.target.matches(WITHOUT_TEXT_INPUT);
   return isTextless && isLetter(event) && document.querySelector("dialog[open]") === null;
 }

@@ -2,7 +2,7 @@
  * Enter and the space bar belong to the control on which they were pressed first. Held down or pressed again, they must not
  * act on whatever has the focus after that control went away: the next card, a button behind a menu, the message box.
  */
-import { GRACE } from "./focusPolicy";
+import { GRACE_MS } from "./focusPolicy";
 
 /** What a key was pressed on. */
 export interface Pressable {
@@ -58,7 +58,7 @@ export class PressGuard {
     if (owner === null || owner.key !== key || owner.target === target) return false;
     // Where the control went away and nothing has the focus, nobody chose what the key would decide there.
     const isLost = target === null && owner.target?.isConnected === false;
-    return repeat || isLost || at - owner.at < GRACE;
+    return repeat || isLost || at - owner.at < GRACE_MS;
   }
 }
 

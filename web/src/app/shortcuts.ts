@@ -1,32 +1,30 @@
-/** Every shortcut of the page, in one place: its keys, its words, and where it does not work. */
+/** Every keyboard shortcut: its keys, and where they are disabled. */
 import { useEffect, useRef } from "react";
+import type { TextName } from "../i18n/catalogue";
 
 /** `Mod` is Ctrl, and Cmd on a Mac. Parts are in the order Mod, Alt, Shift. */
 export const SHORTCUTS = {
-  "mode.next": { keys: "Mod+.", words: ["Next mode", "下一个模式"] },
-  "sidebar.toggle": { keys: "Mod+B", words: ["Show or hide the conversations", "显示或隐藏对话列表"] },
-  "context.new": { keys: "Mod+Alt+N", words: ["New conversation", "新对话"] },
-  "tab.close": { keys: "Mod+Alt+W", words: ["Close the tab", "关闭标签页"] },
-  "tab.reopen": { keys: "Mod+Alt+Shift+T", words: ["Open the last closed tab again", "重新打开刚关闭的标签页"] },
-  "tab.go": { keys: "Alt+1…9", words: ["Go to a tab by its number", "按编号转到标签页"] },
-  "tab.move": { keys: "Ctrl+Shift+←/→", words: ["Move the focused tab", "移动获得焦点的标签页"] },
-  "composer.focus": { keys: "Mod+Shift+L", words: ["Go to the message box", "转到输入框"] },
-  "approval.focus": { keys: "Mod+J", words: ["Go to the call or question that waits", "转到等待中的调用或问题"] },
-  "approval.enlarge": {
-    keys: "Mod+Shift+.",
-    words: ["Enlarge the card that waits, or make it small", "放大或还原等待中的卡片"],
-  },
-  "answer.copy": { keys: "Mod+Shift+C", words: ["Copy the last answer", "复制最后的回答"] },
-  "code.copy": { keys: "Mod+Shift+;", words: ["Copy the last code block", "复制最后的代码块"] },
-  "help.open": { keys: "Mod+/", words: ["Show the shortcuts", "显示快捷键"] },
-} as const satisfies Record<string, { keys: string; words: readonly [string, string] }>;
+  "mode.next": "Mod+.",
+  "sidebar.toggle": "Mod+B",
+  "context.new": "Mod+Alt+N",
+  "tab.close": "Mod+Alt+W",
+  "tab.reopen": "Mod+Alt+Shift+T",
+  "tab.go": "Alt+1…9",
+  "tab.move": "Ctrl+Shift+←/→",
+  "composer.focus": "Mod+Shift+L",
+  "approval.focus": "Mod+J",
+  "approval.enlarge": "Mod+Shift+.",
+  "answer.copy": "Mod+Shift+C",
+  "code.copy": "Mod+Shift+;",
+  "help.open": "Mod+/",
+} as const satisfies Record<TextName<"shortcuts">, string>;
 
 export type Shortcut = keyof typeof SHORTCUTS;
 
 const IS_MAC = typeof navigator !== "undefined" && /Mac|iP/.test(navigator.platform);
 
 export function keysOf(shortcut: Shortcut): string {
-  return keysShown(SHORTCUTS[shortcut].keys);
+  return keysShown(SHORTCUTS[shortcut]);
 }
 
 /** As a person reads them. */
@@ -38,14 +36,14 @@ export function keysShown(keys: string): string {
 
 /** As `aria-keyshortcuts` wants it. */
 export function ariaKeysOf(shortcut: Shortcut): string {
-  return ariaKeys(SHORTCUTS[shortcut].keys);
+  return ariaKeys(SHORTCUTS[shortcut]);
 }
 
 export function ariaKeys(keys: string): string {
   return keys.replace("Mod", IS_MAC ? "Meta" : "Control");
 }
 
-interface Pressed {
+interface KeyPress {
   readonly key: string;
   readonly code: string;
   readonly ctrlKey: boolean;
@@ -55,7 +53,7 @@ interface Pressed {
 }
 
 /** Whether these are the keys, with exactly these modifiers. Alt changes what a key writes, so its place counts. */
-export function matches(event: Pressed, keys: string, isMac = IS_MAC): boolean {
+function matches(event: KeyPress, keys: string, isMac = IS_MAC): boolean {
   const parts = keys.split("+");
   const key = parts.at(-1) ?? "";
   const mod = parts.includes("Mod");
@@ -63,8 +61,8 @@ export function matches(event: Pressed, keys: string, isMac = IS_MAC): boolean {
   if (event.altKey !== parts.includes("Alt") || event.shiftKey !== parts.includes("Shift")) return false;
   if (/^[A-Z]$/.test(key)) return event.code === `Key${key}` || event.key.toUpperCase() === key;
   if (/^\d$/.test(key)) return event.code === `Digit${key}`;
-  const places: Record<string, string> = { ";": "Semicolon", ".": "Period", "/": "Slash" };
-  return event.key === key || event.code === places[key];
+  const codes: Record<string, string> = { ";": "Semicolon", ".": "Period", "/": "Slash" };
+  return event.key === key || event.code === codes[key];
 }
 
 /** While somebody composes a character, keys belong to that. */
@@ -74,7 +72,7 @@ export function isComposing(event: { isComposing: boolean; keyCode: number }): b
 
 /** Does `work` when the keys are pressed anywhere in the page, but not behind an open dialog. */
 export function useShortcut(shortcut: Shortcut, work: (() => void) | null): void {
-  useKeys([SHORTCUTS[shortcut].keys], work);
+  useKeys([SHORTCUTS[shortcut]], work);
 }
 
 /** The same for several keys: `work` is told which of them it was. */

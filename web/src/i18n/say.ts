@@ -1,29 +1,23 @@
 /** Words for codes and states, in the person's language. The words themselves are the server's. */
 import type { Reason } from "../api/schema";
 import type { State } from "../api/types";
-import { exactText } from "../ui/names";
-import en from "./words.en.json";
-import zh from "./words.zh.json";
+import { exactText } from "../ui/safeText";
+import { LANGUAGES, type Language } from "./languages";
 
-export type Language = "en" | "zh";
-interface Words {
-  codes: Record<string, string>;
-  states: Record<string, string>;
-  modes: Record<string, string>;
-}
-
-const WORDS: Record<Language, Words> = { en, zh };
+export type { Language } from "./languages";
 /** The parameters that name a mode. */
 const MODES = ["mode", "hint"];
 
 export function say(reason: Reason, language: Language): string {
-  const { codes, modes } = WORDS[language];
+  const { codes, modes } = LANGUAGES[language].server;
   const shown = ([name, value]: [string, unknown]) => {
     // A mode goes by the name that its selector shows; one of the person's own has none here.
     if (MODES.includes(name)) return [name, modes[String(value)] ?? value];
     return [
       name,
-      areReasons(value) ? value.map((each) => say(each, language)).join(language === "zh" ? "" : " ") : value,
+      areReasons(value)
+        ? value.map((each) => say(each, language)).join(LANGUAGES[language].texts.punctuation.betweenSentences)
+        : value,
     ];
   };
   return filled(codes[reason.code] ?? reason.code, Object.fromEntries(Object.entries(reason.params ?? {}).map(shown)));
@@ -31,7 +25,7 @@ export function say(reason: Reason, language: Language): string {
 
 /** A stored remark whose stage is a code has words of its own. */
 export function isCode(text: string): text is Reason["code"] {
-  return Object.hasOwn(WORDS.en.codes, text);
+  return Object.hasOwn(LANGUAGES.en.server.codes, text);
 }
 
 function areReasons(value: unknown): value is Reason[] {
@@ -43,7 +37,10 @@ function isReason(value: unknown): value is Reason {
 }
 
 export function sayState(state: State, language: Language): string {
-  return filled(WORDS[language].states[state.type] ?? state.type, state as unknown as Record<string, unknown>);
+  return filled(
+    LANGUAGES[language].server.states[state.type] ?? state.type,
+    state as unknown as Record<string, unknown>,
+  );
 }
 
 /**

@@ -1,14 +1,14 @@
-/** What a person can ask for, as data, and the request that each becomes. */
+/** User commands as data, and the request that each of them sends. */
 import type { Api } from "../api/http";
 import { ServerError } from "../api/types";
-import { inOrder } from "./order";
+import { sortByIds } from "./tabOrder";
 import type {
   AnswersBody,
   Decide,
   ModeSwitch,
   NewMessage,
   PreferencesChange,
-  SentShape,
+  SentView,
   Session,
   UIStateChange,
 } from "../api/schema";
@@ -27,7 +27,7 @@ export type Command =
   | { readonly kind: "uiState"; readonly body: UIStateChange };
 
 export type Answer =
-  | { readonly kind: "sent"; readonly sent: SentShape }
+  | { readonly kind: "sent"; readonly sent: SentView }
   | { readonly kind: "session"; readonly session: Session }
   | { readonly kind: "switched"; readonly outcome: ModeSwitch }
   | { readonly kind: "done" };
@@ -37,16 +37,16 @@ const DONE: Answer = { kind: "done" };
 const SESSION = { isRepeatable: true, lane: "session" };
 
 /**
- * Carries a command out. Messages have a key, and settings may be set twice: both are tried again until there is an
- * answer, in the order of the commands, so that no older one replaces a newer one. The others are not repeated; what
- * became of them is pulled.
+ * Sends the request of a command. Messages carry an idempotency key and settings are idempotent: both are retried until
+ * the server answers, in the order of the commands, so that no older value replaces a newer one. Other commands are sent
+ * once; their effect shows when the context is fetched again.
  */
-export async function carryOut(api: Api, key: string, command: Command): Promise<Answer> {
+export async function sendCommand(api: Api, key: string, command: Command): Promise<Answer> {
   switch (command.kind) {
     case "send": {
-      const given = { path: { context_id: command.id }, body: command.body };
-      const options = { key, isToldUnsaved: true, lane: `messages ${command.id}` };
-      return { kind: "sent", sent: await api("POST /api/contexts/{context_id}/messages", given, options) };
+      const input = { path: { context_id: command.id }, body: command.body };
+      const options = { key, failsWhenUnsaved: true, lane: `messages ${command.id}` };
+      return { kind: "sent", sent: await api("POST /api/contexts/{context_id}/messages", input, options) };
     }
     case "decide":
       await api("POST /api/contexts/{context_id}/tool-calls/decide", {
@@ -58,41 +58,41 @@ export async function carryOut(api: Api, key: string, command: Command): Promise
       await api("POST /api/contexts/{context_id}/answers", { path: { context_id: command.id }, body: command.body });
       return DONE;
     case "mode": {
-      const given = { path: { context_id: command.id }, body: { mode: command.mode, shown: command.shown } };
-      const options = { isRepeatable: true, isToldUnsaved: true, lane: `mode ${command.id}` };
-      return { kind: "switched", outcome: await api("PUT /api/contexts/{context_id}/mode", given, options) };
+      const input = { path: { context_id: command.id }, body: { mode: command.mode, shown: command.shown } };
+      const options = { isRepeatable: true, failsWhenUnsaved: true, lane: `mode ${command.id}` };
+      return { kind: "switched", outcome: await api("PUT /api/contexts/{context_id}/mode", input, options) };
     }
     case "steer":
       await api(`POST /api/contexts/{context_id}/${command.how}`, { path: { context_id: command.id } });
       return DONE;
     case "activate":
-      return session(await api("PUT /api/session/active-context", { body: { context_id: command.id } }, SESSION));
+      return sessionAnswer(await api("PUT /api/session/active-context", { body: { context_id: command.id } }, SESSION));
     case "order":
-      return session(
+      return sessionAnswer(
         await reorder(api, command.ids).catch((error: unknown) => {
           if (error instanceof ServerError && error.problem.code === "stale_session") return reorder(api, command.ids);
           throw error;
         }),
       );
     case "close":
-      return session(
+      return sessionAnswer(
         await api("DELETE /api/session/open-contexts/{tab_id}", { path: { tab_id: command.id } }, SESSION),
       );
     case "preferences":
-      return session(await api("PUT /api/session/preferences", { body: command.body }, SESSION));
+      return sessionAnswer(await api("PUT /api/session/preferences", { body: command.body }, SESSION));
     case "uiState":
-      return session(await api("PUT /api/session/ui-state", { body: command.body }, SESSION));
+      return sessionAnswer(await api("PUT /api/session/ui-state", { body: command.body }, SESSION));
   }
 }
 
-function session(found: Session): Answer {
-  return { kind: "session", session: found };
+function sessionAnswer(session: Session): Answer {
+  return { kind: "session", session };
 }
 
-/** Made from the present session, so that nothing else of it is undone. The server goes by the numbers. */
+/** Writes the tab order into the current session, so that no other change of it is lost. */
 async function reorder(api: Api, ids: readonly string[]): Promise<Session> {
-  const { version = 0, ...present } = await api("GET /api/session", {}, SESSION);
-  const tabs = inOrder(present.open_contexts ?? [], ids, (tab) => tab.context_id);
+  const { version = 0, ...session } = await api("GET /api/session", {}, SESSION);
+  const tabs = sortByIds(session.open_contexts ?? [], ids, (tab) => tab.context_id);
   const numbered = tabs.map((tab, order) => ({ ...tab, order }));
-  return api("PUT /api/session", { body: { ...present, version, open_contexts: numbered } }, { lane: "session" });
+  return api("PUT /api/session", { body: { ...session, version, open_contexts: numbered } }, { lane: "session" });
 }

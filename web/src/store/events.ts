@@ -1,10 +1,10 @@
-/** Everything that can happen to what the page knows: a closed union. */
-import type { BranchShape, ContextShape, Delta, Problem, Session } from "../api/schema";
+/** The events of the store: a closed union. */
+import type { BranchView, ContextView, Delta, Problem, Session } from "../api/schema";
 import type { Message, Signal } from "../api/types";
 import type { Answer, Command } from "./commands";
 import type { Tick } from "./state";
 
-/** Something that is missing, and what to ask the server for to have it. */
+/** A request for missing data. */
 export type Pull =
   | { readonly kind: "session" }
   | { readonly kind: "context"; readonly id: string }
@@ -12,31 +12,31 @@ export type Pull =
   | { readonly kind: "older"; readonly id: string; readonly branch: string; readonly before: number }
   | { readonly kind: "text"; readonly id: string; readonly message: string; readonly from: number };
 
-export interface AnswerTo {
+interface PullAnswers {
   session: Session;
-  context: ContextShape;
+  context: ContextView;
   messages: readonly Message[];
-  older: BranchShape;
+  older: BranchView;
   text: readonly Delta[];
 }
 
-/** `asked` is the tick at which it was asked. */
+/** A response. `requestedAt` is the tick of its request. */
 export type Answered = {
   [Kind in Pull["kind"]]: {
     readonly type: "answered";
     readonly kind: Kind;
-    readonly asked: Tick;
+    readonly requestedAt: Tick;
     readonly pull: Extract<Pull, { kind: Kind }>;
-    readonly answer: AnswerTo[Kind];
+    readonly answer: PullAnswers[Kind];
   };
 }[Pull["kind"]];
 
-export type Happening =
+export type StoreEvent =
   | { readonly type: "signal"; readonly signal: Signal }
   | Answered
-  | { readonly type: "failed"; readonly pull: Pull; readonly asked: Tick; readonly problem: Problem }
+  | { readonly type: "failed"; readonly pull: Pull; readonly requestedAt: Tick; readonly problem: Problem }
   | { readonly type: "sent"; readonly key: string; readonly command: Command }
-  | { readonly type: "acknowledged"; readonly key: string; readonly asked: Tick; readonly answer: Answer }
+  | { readonly type: "acknowledged"; readonly key: string; readonly requestedAt: Tick; readonly answer: Answer }
   | { readonly type: "refused"; readonly key: string; readonly problem: Problem }
   | { readonly type: "dismissed"; readonly key: string }
   | { readonly type: "older"; readonly id: string }
@@ -45,5 +45,5 @@ export type Happening =
   | { readonly type: "locked_out"; readonly problem: Problem }
   | { readonly type: "clock" };
 
-/** `at` is when, in milliseconds. */
-export type Event = Happening & { readonly at: number };
+/** An event with its time in milliseconds. */
+export type TimedEvent = StoreEvent & { readonly at: number };

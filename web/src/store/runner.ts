@@ -1,112 +1,112 @@
-/** Keeps a store right: pulls what it wants, follows what it has, carries out what the person asks for. */
-import { type Ambient, pauseAfter } from "../ambient";
-import type { OpenStream } from "../api/events";
+/** Keeps the store in step with the server: fetches missing data, follows the open contexts, sends commands. */
+import { type Environment, retryDelay } from "../environment";
+import type { OpenStream } from "../api/signalStream";
 import { type Api, isTemporary } from "../api/http";
 import { ServerError, problemOfError } from "../api/types";
-import { type Answer, type Command, carryOut } from "./commands";
+import { type Answer, type Command, sendCommand } from "./commands";
 import type { Answered, Pull } from "./events";
-import { PAGE } from "./state";
+import { MESSAGE_PAGE_SIZE } from "./state";
 import type { Store } from "./store";
-import { followed, nextDue, wants } from "./wants";
+import { followedContexts, nextDue, wants } from "./wants";
 
-const PULLS_AT_ONCE = 6;
+const MAX_CONCURRENT_PULLS = 6;
 
 export interface Runner {
-  /** Gives the key under which it is found in `outgoing` until it is done. */
+  /** Returns the key of the command in `outgoing`. */
   act(command: Command): string;
-  /** Tries again at once whatever waits to be tried again. */
+  /** Retries all pending retries at once. */
   wake(): void;
   close(): void;
 }
 
-/** `onAnswer` hears what became of each command that was taken. */
-export function run(
+/** `onAnswer` receives the server's answer to each command. */
+export function startRunner(
   store: Store,
   api: Api,
   openStream: OpenStream,
-  ambient: Ambient,
+  ambient: Environment,
   onAnswer: (answer: Answer) => void = () => {},
 ): Runner {
   const inFlight = new Map<string, AbortController>();
-  const failing = new Map<string, { failures: number; cancel: (() => void) | null }>();
+  const retries = new Map<string, { failures: number; cancel: (() => void) | null }>();
   let cancelClock: (() => void) | null = null;
   let isClosed = false;
 
   const stream = openStream({
     signal: (signal) => store.dispatch({ type: "signal", signal }),
     up() {
-      forgive();
+      resetFailures();
       store.dispatch({ type: "up" });
     },
     down: () => store.dispatch({ type: "down" }),
-    refused: (problem) => store.dispatch({ type: "locked_out", problem }),
+    rejected: (problem) => store.dispatch({ type: "locked_out", problem }),
   });
 
-  async function pull(name: string, wanted: Pull): Promise<void> {
-    const { tick: asked } = store.getSnapshot();
+  async function pull(name: string, request: Pull): Promise<void> {
+    const { tick: requestedAt } = store.getSnapshot();
     const controller = new AbortController();
     inFlight.set(name, controller);
     try {
-      const answered = {
+      const event = {
         type: "answered",
-        kind: wanted.kind,
-        pull: wanted,
-        asked,
-        answer: await ask(api, wanted, controller.signal),
+        kind: request.kind,
+        pull: request,
+        requestedAt,
+        answer: await requestPull(api, request, controller.signal),
       };
       inFlight.delete(name);
-      failing.delete(name);
-      if (!isClosed) store.dispatch(answered as Answered);
+      retries.delete(name);
+      if (!isClosed) store.dispatch(event as Answered);
     } catch (error) {
       inFlight.delete(name);
       if (isClosed) return;
-      putOff(name);
+      scheduleRetry(name);
       if (error instanceof ServerError && !isTemporary(error)) {
-        store.dispatch({ type: "failed", pull: wanted, asked, problem: error.problem });
+        store.dispatch({ type: "failed", pull: request, requestedAt, problem: error.problem });
       }
     }
   }
 
-  function forgive(): void {
-    for (const { cancel } of failing.values()) cancel?.();
-    failing.clear();
+  function resetFailures(): void {
+    for (const { cancel } of retries.values()) cancel?.();
+    retries.clear();
   }
 
-  function putOff(name: string): void {
-    const failures = (failing.get(name)?.failures ?? 0) + 1;
-    const again = () => {
-      failing.set(name, { failures, cancel: null });
-      look();
+  function scheduleRetry(name: string): void {
+    const failures = (retries.get(name)?.failures ?? 0) + 1;
+    const retry = () => {
+      retries.set(name, { failures, cancel: null });
+      update();
     };
-    failing.set(name, { failures, cancel: ambient.later(pauseAfter(failures, ambient), again) });
+    retries.set(name, { failures, cancel: ambient.schedule(retryDelay(failures, ambient), retry) });
   }
 
-  /** Looks at the state: what does it want that is not on its way? */
-  function look(): void {
+  /** Starts the pulls that the state needs and that are not in flight. */
+  function update(): void {
     if (isClosed) return;
     const state = store.getSnapshot();
-    stream.follow(followed(state));
-    for (const wanted of wants(state)) {
-      const name = nameOf(wanted);
-      if (inFlight.size >= PULLS_AT_ONCE) break;
-      if (!inFlight.has(name) && (failing.get(name)?.cancel ?? null) === null) void pull(name, wanted);
+    stream.follow(followedContexts(state));
+    for (const request of wants(state)) {
+      const name = pullKey(request);
+      if (inFlight.size >= MAX_CONCURRENT_PULLS) break;
+      if (!inFlight.has(name) && (retries.get(name)?.cancel ?? null) === null) void pull(name, request);
     }
     cancelClock?.();
     const due = nextDue(state);
-    cancelClock = due === null ? null : ambient.later(due - state.now, () => store.dispatch({ type: "clock" }));
+    cancelClock = due === null ? null : ambient.schedule(due - state.now, () => store.dispatch({ type: "clock" }));
   }
 
-  const unsubscribe = store.subscribe(look);
-  look();
+  const unsubscribe = store.subscribe(update);
+  update();
   return {
     act(command) {
       const key = ambient.newId();
-      const { tick: asked } = store.getSnapshot();
+      const { tick: requestedAt } = store.getSnapshot();
       store.dispatch({ type: "sent", key, command });
-      carryOut(api, key, command).then(
+      sendCommand(api, key, command).then(
         (answer) => {
           if (isClosed) return;
-          store.dispatch({ type: "acknowledged", key, asked, answer });
+          store.dispatch({ type: "acknowledged", key, requestedAt, answer });
           onAnswer(answer);
         },
         (error: unknown) => isClosed || store.dispatch({ type: "refused", key, problem: problemOfError(error) }),
@@ -114,27 +114,27 @@ export function run(
       return key;
     },
     wake() {
-      forgive();
+      resetFailures();
       stream.wake();
-      look();
+      update();
     },
     close() {
       isClosed = true;
       unsubscribe();
       stream.close();
       cancelClock?.();
-      for (const { cancel } of failing.values()) cancel?.();
+      for (const { cancel } of retries.values()) cancel?.();
       for (const controller of inFlight.values()) controller.abort();
     },
   };
 }
 
-/** Of pulls with the same name, one at a time is on its way. */
-export function nameOf(pull: Pull): string {
+/** At most one pull per key is in flight. */
+function pullKey(pull: Pull): string {
   return [pull.kind, "id" in pull ? pull.id : "", pull.kind === "text" ? pull.message : ""].join(" ");
 }
 
-function ask(api: Api, pull: Pull, signal: AbortSignal): Promise<unknown> {
+function requestPull(api: Api, pull: Pull, signal: AbortSignal): Promise<unknown> {
   switch (pull.kind) {
     case "session":
       return api("GET /api/session", {}, { signal });
@@ -147,8 +147,11 @@ function ask(api: Api, pull: Pull, signal: AbortSignal): Promise<unknown> {
         { signal },
       );
     case "older": {
-      const given = { path: { context_id: pull.id, branch: pull.branch }, query: { before: pull.before, limit: PAGE } };
-      return api("GET /api/contexts/{context_id}/branches/{branch}", given, { signal });
+      const input = {
+        path: { context_id: pull.id, branch: pull.branch },
+        query: { before: pull.before, limit: MESSAGE_PAGE_SIZE },
+      };
+      return api("GET /api/contexts/{context_id}/branches/{branch}", input, { signal });
     }
     case "text": {
       const path = { context_id: pull.id, message_id: pull.message };

@@ -1,14 +1,14 @@
-/** What the page knows. All of it is plain frozen data; `reduce` is the only one that makes a new one. */
-import type { ContextShape, ErrorTold, Problem, Session } from "../api/schema";
+/** The state of the client: plain readonly data that only `reduce` replaces. */
+import type { ContextView, ErrorEvent, Problem, Session } from "../api/schema";
 import type { Message } from "../api/types";
 import type { Command } from "./commands";
 
-/** How many messages are loaded at once. */
-export const PAGE = 50;
+/** The number of messages in one page. */
+export const MESSAGE_PAGE_SIZE = 50;
 
 /**
- * Ticks count events. Something that was told at a tick is not certain to be in the answer to what was asked at an
- * earlier one; that comparison is all that "is it current?" ever means here.
+ * Ticks count events. A change signalled at one tick may be missing from the response to a request of an earlier tick:
+ * data is stale if `staleAt` is later than `requestedAt`.
  */
 export type Tick = number;
 
@@ -16,128 +16,142 @@ export interface State {
   readonly tick: Tick;
   readonly now: number;
   readonly connection: Connection;
-  readonly session: Pulled<Session>;
-  /** What is looked at here. Two pages share their tabs, but each looks at its own; null until it is known. */
-  readonly chosen: { readonly id: string | null } | null;
-  /** The open tabs, and what is being opened. */
-  readonly contexts: { readonly [id: string]: Copy };
-  /** What the person has asked for and the server has not finished taking, by its key. */
+  readonly session: Remote<Session>;
+  /** The context selected in this browser tab; browser tabs share the session but select independently. Null until known. */
+  readonly selected: { readonly id: string | null } | null;
+  /** The contexts of the open tabs, and the one that is being opened. */
+  readonly contexts: { readonly [id: string]: ContextReplica };
+  /** Commands whose effect the server has not confirmed, by key. */
   readonly outgoing: { readonly [key: string]: Outgoing };
 }
 
-/** `since` is when it became so. */
-export type Connection =
+/** `since` is the time of the last change, in milliseconds. */
+type Connection =
   | { readonly is: "opening" | "up" | "down"; readonly since: number }
   | { readonly is: "refused"; readonly since: number; readonly problem: Problem };
 
-/** Something of the server's. `told`: when we heard of a change; `asked` and `got`: of the answer that we have. */
-export interface Pulled<T> {
+/** A value fetched from the server. */
+export interface Remote<T> {
+  /** Null until the first response. */
   readonly value: T | null;
-  readonly told: Tick;
-  readonly asked: Tick;
-  readonly got: Tick;
+  /** When the last change was signalled. */
+  readonly staleAt: Tick;
+  /** When the value was requested. */
+  readonly requestedAt: Tick;
+  /** When the value was received. */
+  readonly receivedAt: Tick;
 }
 
-export function unpulled<T>(told: Tick): Pulled<T> {
-  return { value: null, told, asked: -1, got: -1 };
+function unfetched<T>(staleAt: Tick): Remote<T> {
+  return { value: null, staleAt, requestedAt: -1, receivedAt: -1 };
 }
 
-export interface Copy {
+export interface ContextReplica {
   readonly id: string;
-  readonly shape: Pulled<ContextShape>;
-  /** When a signal last told the state, and until when it waits for a pull to say whether that was the last word. */
-  readonly stateTold: Tick;
-  readonly doubtUntil: number | null;
+  readonly view: Remote<ContextView>;
+  /** When a signal last set the state. */
+  readonly stateSignalledAt: Tick;
+  /** When to fetch the context again because signal and response disagreed about the state. */
+  readonly recheckAt: number | null;
+  /** Whether the server has no such context. */
   readonly isGone: boolean;
-  /** Why the server does not give it. */
+  /** Why the context could not be fetched. */
   readonly problem: Problem | null;
-  /** The last error that it told of. */
-  readonly notice: ErrorTold | null;
-  /** Since when it is not the active one. */
-  readonly leftAt: number | null;
-  /** The active branch as the server has it, from the first position that is loaded or being loaded. */
-  readonly branch: Order;
-  /** What is shown of it: everything of this is in `messages`. It changes only to what can be shown whole. */
-  readonly shown: Order;
-  readonly messages: { readonly [id: string]: Held };
-  readonly texts: { readonly [id: string]: Writing };
+  /** The last error signal. */
+  readonly notice: ErrorEvent | null;
+  /** When the context stopped being active; null while it is active. */
+  readonly inactiveSince: number | null;
+  /** The server's list of the active branch, from the first position that is loaded or being loaded. */
+  readonly branch: MessageList;
+  /** The displayed part of `branch`; all its messages are loaded. */
+  readonly shown: MessageList;
+  readonly messages: { readonly [id: string]: CachedMessage };
+  /** Messages that are still being written. */
+  readonly streaming: { readonly [id: string]: StreamingMessage };
+  /** Whether the user has scrolled to where an older page is needed. */
   readonly wantsOlder: boolean;
 }
 
-/** `load` counts how often the list was begun anew: for another branch, or after a gap. */
-export interface Order {
+/** A range of a branch. */
+export interface MessageList {
   readonly key: string;
-  readonly load: number;
-  readonly first: number;
+  /** Counts how often the list started over: for another branch, or after a gap. */
+  readonly generation: number;
+  /** The position of the first id on the branch. */
+  readonly firstPosition: number;
   readonly ids: readonly string[];
 }
 
-/** A message, or null for one that the server has not. */
-export interface Held {
+/** A loaded message; null if the server has none with this id. */
+interface CachedMessage {
   readonly message: Message | null;
-  readonly told: Tick;
-  readonly asked: Tick;
+  readonly staleAt: Tick;
+  readonly requestedAt: Tick;
 }
 
-/** A message that is being written: its text up to `sequence`. `total` is how far the server is. */
-export interface Writing {
+/** A message that the model is still writing. */
+export interface StreamingMessage {
   readonly id: string;
+  /** The text up to `sequence`. */
   readonly text: string;
   readonly sequence: number;
+  /** The last sequence that the server has signalled. */
   readonly total: number;
-  readonly told: Tick;
-  readonly asked: Tick;
+  readonly staleAt: Tick;
+  readonly requestedAt: Tick;
 }
 
-/** `messageId` is what a message became, `acknowledged` when. */
+/** A command that was sent. */
 export interface Outgoing {
   readonly key: string;
   readonly command: Command;
+  /** The id that the server gave a sent message. */
   readonly messageId: string | null;
+  /** When the server answered. */
   readonly acknowledged: Tick | null;
   readonly problem: Problem | null;
 }
 
-export function initial(now: number): State {
+export function initialState(now: number): State {
   return {
     tick: 0,
     now,
     connection: { is: "opening", since: now },
-    session: unpulled(0),
-    chosen: null,
+    session: unfetched(0),
+    selected: null,
     contexts: {},
     outgoing: {},
   };
 }
 
-const NOTHING: Order = { key: "", load: 0, first: 0, ids: [] };
+const EMPTY_LIST: MessageList = { key: "", generation: 0, firstPosition: 0, ids: [] };
 
-export function newCopy(id: string, tick: Tick): Copy {
+export function newReplica(id: string, tick: Tick): ContextReplica {
   return {
     id,
-    shape: unpulled(tick),
-    stateTold: -1,
-    doubtUntil: null,
+    view: unfetched(tick),
+    stateSignalledAt: -1,
+    recheckAt: null,
     isGone: false,
     problem: null,
     notice: null,
-    leftAt: null,
-    branch: NOTHING,
-    shown: NOTHING,
+    inactiveSince: null,
+    branch: EMPTY_LIST,
+    shown: EMPTY_LIST,
     messages: {},
-    texts: {},
+    streaming: {},
     wantsOlder: false,
   };
 }
 
-/** Something of it has changed. */
-export function tell(copy: Copy, tick: Tick): Copy {
-  return { ...copy, shape: { ...copy.shape, told: tick } };
+/** Marks the context as changed on the server. */
+export function markStale(replica: ContextReplica, tick: Tick): ContextReplica {
+  return { ...replica, view: { ...replica.view, staleAt: tick } };
 }
 
-export const isWanted = (pulled: { told: Tick; asked: Tick }): boolean => pulled.told > pulled.asked;
+export const isStale = (remote: { staleAt: Tick; requestedAt: Tick }): boolean => remote.staleAt > remote.requestedAt;
 
-/** The context that is looked at; null for one that is not begun. */
+/** The selected context; null for a new conversation. */
 export function activeId(state: State): string | null {
-  return state.chosen?.id ?? null;
+  return state.selected?.id ?? null;
 }

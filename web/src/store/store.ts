@@ -1,28 +1,28 @@
-/** A state with somebody watching it, in the form that React's useSyncExternalStore takes. */
-import type { Ambient } from "../ambient";
-import type { Happening } from "./events";
+/** An observable state with the interface of React's useSyncExternalStore. */
+import type { Environment } from "../environment";
+import type { StoreEvent } from "./events";
 import { reduce } from "./reduce";
-import { isAlike } from "./share";
-import { type State, initial } from "./state";
+import { isAlike } from "./structuralSharing";
+import { type State, initialState } from "./state";
 
-/** Something that can be watched: `getSnapshot` gives the same object until there is a new one. */
-export interface Watched<T> {
+/** An observable value: `getSnapshot` returns the same object until the value changes. */
+export interface Subscribable<T> {
   subscribe(listener: () => void): () => void;
   getSnapshot(): T;
 }
 
-export interface Store extends Watched<State> {
-  dispatch(happening: Happening): void;
-  /** A part of the state, or something computed from it. Listeners hear only of what changes it. */
-  slice<T>(select: (state: State) => T): Watched<T>;
+export interface Store extends Subscribable<State> {
+  dispatch(event: StoreEvent): void;
+  /** Derives an observable. Its listeners run only when the selected value changes. */
+  select<T>(selector: (state: State) => T): Subscribable<T>;
 }
 
-export function createStore(ambient: Ambient): Store {
-  let state = initial(ambient.now());
+export function createStore(ambient: Environment): Store {
+  let state = initialState(ambient.now());
   const listeners = new Set<() => void>();
   const store: Store = {
-    dispatch(happening) {
-      state = reduce(state, { ...happening, at: ambient.now() });
+    dispatch(event) {
+      state = reduce(state, { ...event, at: ambient.now() });
       for (const listener of [...listeners]) listener();
     },
     subscribe(listener) {
@@ -30,20 +30,20 @@ export function createStore(ambient: Ambient): Store {
       return () => listeners.delete(listener);
     },
     getSnapshot: () => state,
-    slice: (select) => sliced(store, select),
+    select: (selector) => selectFrom(store, selector),
   };
   return store;
 }
 
-/** A part of something watched. Listeners hear only of what changes that part. */
-export function sliced<T>(store: Watched<State>, select: (state: State) => T): Watched<T> {
+/** Derives an observable from a store. Its listeners run only when the selected value changes. */
+export function selectFrom<T>(store: Subscribable<State>, selector: (state: State) => T): Subscribable<T> {
   let from: State | null = null;
   let last: T;
   const current = (): T => {
     const state = store.getSnapshot();
     if (state === from) return last;
-    const found = select(state);
-    if (from === null || !isAlike(last, found)) last = found;
+    const selected = selector(state);
+    if (from === null || !isAlike(last, selected)) last = selected;
     from = state;
     return last;
   };

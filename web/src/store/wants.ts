@@ -1,75 +1,78 @@
-/** What is missing, computed from the state alone. */
+/** Derives the pulls and timers that the state needs. */
 import { isComplete } from "./branch";
 import type { Pull } from "./events";
-import { KEPT, hasMessages } from "./reduce";
-import { once } from "./share";
-import { type Copy, PAGE, type State, activeId, isWanted } from "./state";
+import { MESSAGE_CACHE_MS, hasMessages } from "./reduce";
+import { memoizeByParts } from "./structuralSharing";
+import { type ContextReplica, MESSAGE_PAGE_SIZE, type State, activeId, isStale } from "./state";
 
-/** When the banner comes that there is no connection. */
-export const BANNER = 3_000;
+/** How long a connection may be down before the banner shows. */
+export const BANNER_DELAY_MS = 3_000;
 
-/** The pulls that would make the state right, the most urgent first. */
+/** The pulls that bring the state up to date, most urgent first. */
 export function wants(state: State): Pull[] {
   if (state.connection.is === "refused") return [];
   const active = activeId(state);
-  const copies = Object.values(state.contexts).filter((copy) => !copy.isGone);
-  copies.sort((one, other) => Number(other.id === active) - Number(one.id === active));
-  const session: Pull[] = isWanted(state.session) ? [{ kind: "session" }] : [];
+  const replicas = Object.values(state.contexts).filter((replica) => !replica.isGone);
+  replicas.sort((one, other) => Number(other.id === active) - Number(one.id === active));
+  const session: Pull[] = isStale(state.session) ? [{ kind: "session" }] : [];
   return [
     ...session,
-    ...copies.flatMap((copy) => [...(copy.id === active ? wantsToShow(copy) : []), ...wantsContext(state, copy)]),
+    ...replicas.flatMap((replica) => [
+      ...(replica.id === active ? wantsMessages(replica) : []),
+      ...wantsContext(state, replica),
+    ]),
   ];
 }
 
-function wantsContext(state: State, copy: Copy): Pull[] {
-  const isUnsure = copy.doubtUntil !== null && state.now >= copy.doubtUntil;
-  return isWanted(copy.shape) || isUnsure ? [{ kind: "context", id: copy.id }] : [];
+function wantsContext(state: State, replica: ContextReplica): Pull[] {
+  const isUnsure = replica.recheckAt !== null && state.now >= replica.recheckAt;
+  return isStale(replica.view) || isUnsure ? [{ kind: "context", id: replica.id }] : [];
 }
 
-function wantsToShow(copy: Copy): Pull[] {
-  const { id, branch, shape } = copy;
-  const pulls: Pull[] = Object.values(copy.texts)
-    .filter((writing) => writing.total > writing.sequence && isWanted(writing))
-    .map((writing) => ({ kind: "text", id, message: writing.id, from: writing.sequence }));
-  const ids = missing(copy);
+function wantsMessages(replica: ContextReplica): Pull[] {
+  const { id, branch, view } = replica;
+  const pulls: Pull[] = Object.values(replica.streaming)
+    .filter((message) => message.total > message.sequence && isStale(message))
+    .map((message) => ({ kind: "text", id, message: message.id, from: message.sequence }));
+  const ids = missingIds(replica);
   if (ids.length > 0) pulls.push({ kind: "messages", id, ids });
   const isUnlisted = branch.ids.length === 0; // the context does not list the ids of every branch
   // Not while the context itself is wanted: a branch that was made anew would be asked for again and again.
-  if (shape.value !== null && !isWanted(shape) && branch.first > 0 && (copy.wantsOlder || isUnlisted)) {
-    pulls.push({ kind: "older", id, branch: shape.value.active_branch, before: branch.first });
+  if (view.value !== null && !isStale(view) && branch.firstPosition > 0 && (replica.wantsOlder || isUnlisted)) {
+    pulls.push({ kind: "older", id, branch: view.value.active_branch, before: branch.firstPosition });
   }
   return pulls;
 }
 
-/** Looked for once in what is there: pieces of an answer leave that alone. */
-const missing = once(
-  ({ branch, messages, shape }: Copy) => [branch.ids, messages, shape.asked],
-  (copy) => copy.branch.ids.filter((id) => isMissing(copy, id)).slice(0, PAGE),
+/** Memoized: deltas of an answer do not change the inputs. */
+const missingIds = memoizeByParts(
+  ({ branch, messages, view }: ContextReplica) => [branch.ids, messages, view.requestedAt],
+  (replica) => replica.branch.ids.filter((id) => isMissing(replica, id)).slice(0, MESSAGE_PAGE_SIZE),
 );
 
-/** What can still change is pulled again for each pull of its context. */
-function isMissing(copy: Copy, id: string): boolean {
-  const held = copy.messages[id];
-  if (held === undefined || isWanted(held)) return true;
-  return (held.message === null || !isComplete(held.message)) && copy.shape.asked > held.asked;
+/** Unfinished messages are fetched again after each fetch of their context. */
+function isMissing(replica: ContextReplica, id: string): boolean {
+  const cached = replica.messages[id];
+  if (cached === undefined || isStale(cached)) return true;
+  return (cached.message === null || !isComplete(cached.message)) && replica.view.requestedAt > cached.requestedAt;
 }
 
-/** When time alone will change something, or null. */
+/** When the next timer is due, or null. */
 export function nextDue(state: State): number | null {
   const { connection } = state;
-  const due = Object.values(state.contexts).flatMap((copy) => [
-    ...(copy.doubtUntil !== null ? [copy.doubtUntil] : []),
-    ...(copy.leftAt !== null && hasMessages(copy) ? [copy.leftAt + KEPT] : []),
+  const due = Object.values(state.contexts).flatMap((replica) => [
+    ...(replica.recheckAt !== null ? [replica.recheckAt] : []),
+    ...(replica.inactiveSince !== null && hasMessages(replica) ? [replica.inactiveSince + MESSAGE_CACHE_MS] : []),
   ]);
-  if (connection.is === "down" || connection.is === "opening") due.push(connection.since + BANNER);
+  if (connection.is === "down" || connection.is === "opening") due.push(connection.since + BANNER_DELAY_MS);
   const ahead = due.filter((each) => each > state.now);
   return ahead.length > 0 ? Math.min(...ahead) : null;
 }
 
-/** The contexts to hear of. */
-export function followed(state: State): string[] {
+/** The contexts whose signals the client subscribes to. */
+export function followedContexts(state: State): string[] {
   return Object.values(state.contexts)
-    .filter((copy) => !copy.isGone)
-    .map((copy) => copy.id)
+    .filter((replica) => !replica.isGone)
+    .map((replica) => replica.id)
     .sort();
 }

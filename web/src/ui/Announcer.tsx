@@ -1,12 +1,12 @@
 /** One voice for screen readers. It speaks at boundaries, at most one thing every two seconds; the latest wins. */
 import { useEffect, useState } from "react";
 
-const SPACING = 2_000;
-let tell: (text: string, isUrgent: boolean) => void = () => {};
+const SPACING_MS = 2_000;
+let speakNow: (text: string, isUrgent: boolean) => void = () => {};
 
 /** Says something. What is urgent is said at once. */
 export function announce(text: string, isUrgent = false): void {
-  tell(text, isUrgent);
+  speakNow(text, isUrgent);
 }
 
 export function Announcer() {
@@ -14,23 +14,23 @@ export function Announcer() {
   const [urgent, setUrgent] = useState("");
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | null = null;
-    let waiting: string | null = null;
+    let next: string | null = null;
     const speak = (text: string) => {
       setPolite((old) => (old === text ? `${text}\u00a0` : text)); // the same words twice are news, too
       timer = setTimeout(() => {
         timer = null;
-        if (waiting !== null) speak(waiting);
-        waiting = null;
-      }, SPACING);
+        if (next !== null) speak(next);
+        next = null;
+      }, SPACING_MS);
     };
-    tell = (text, isUrgent) => {
+    speakNow = (text, isUrgent) => {
       if (isUrgent) setUrgent((old) => (old === text ? `${text}\u00a0` : text));
       else if (timer === null) speak(text);
-      else waiting = text;
+      else next = text;
     };
     return () => {
       if (timer !== null) clearTimeout(timer);
-      tell = () => {};
+      speakNow = () => {};
     };
   }, []);
   return (

@@ -4,7 +4,7 @@ import { Icon, type IconName } from "./icons";
 
 type Kind = "primary" | "danger" | "quiet" | "small";
 
-interface Given extends Omit<ComponentProps<"button">, "className"> {
+interface Props extends Omit<ComponentProps<"button">, "className"> {
   kind?: Kind | readonly Kind[];
   icon?: IconName;
   /** Why it cannot be used now. It stays reachable, so that the reason can be read. */
@@ -12,19 +12,19 @@ interface Given extends Omit<ComponentProps<"button">, "className"> {
   extraClass?: string;
 }
 
-function classOf(kind: Given["kind"], extra: string): string {
+function classOf(kind: Props["kind"], extra: string): string {
   return ["button", ...(kind === undefined ? [] : [kind].flat()), extra].filter(Boolean).join(" ");
 }
 
-export function Button({ kind, icon, whyNot, extraClass = "", children, onClick, title, ...rest }: Given) {
-  const isOff = whyNot != null;
+export function Button({ kind, icon, whyNot, extraClass = "", children, onClick, title, ...rest }: Props) {
+  const isDisabled = whyNot != null;
   return (
     <button
       type="button"
       className={classOf(kind, extraClass)}
-      aria-disabled={isOff || undefined}
+      aria-disabled={isDisabled || undefined}
       title={whyNot ?? title}
-      onClick={isOff ? (event) => event.preventDefault() : onClick}
+      onClick={isDisabled ? (event) => event.preventDefault() : onClick}
       {...rest}
     >
       {icon !== undefined && <Icon name={icon} />}
@@ -39,7 +39,7 @@ export function IconButton({
   extraClass = "",
   title,
   ...rest
-}: Omit<Given, "children"> & { icon: IconName; label: string }) {
+}: Omit<Props, "children"> & { icon: IconName; label: string }) {
   return (
     <Button
       aria-label={label}

@@ -1,16 +1,14 @@
 /** A dialog: the browser's own, which keeps the focus inside, closes with Esc and gives the focus back. */
 import { type ReactNode, useEffect, useId, useRef } from "react";
-import { useWords } from "../i18n/words";
+import { useTexts } from "../i18n/texts";
 import { IconButton } from "./Button";
 import { ForeignText } from "./ForeignText";
 import "./dialog.css";
 
-const WORDS = { close: ["Close", "关闭"] } as const;
-
 /** Where the focus goes: into what the dialog is about, not onto the sign that closes it. */
-const FIRST = ":is(.dialog-body, .dialog-foot) :is(input, select, textarea, button, a[href]):not(:disabled)";
+const FIRST_FOCUSABLE = ":is(.dialog-body, .dialog-foot) :is(input, select, textarea, button, a[href]):not(:disabled)";
 
-interface Given {
+interface Props {
   title: string;
   onClose(): void;
   children: ReactNode;
@@ -19,14 +17,14 @@ interface Given {
   isWide?: boolean;
 }
 
-export function Dialog({ title, onClose, children, foot, isWide = false }: Given) {
-  const t = useWords(WORDS);
+export function Dialog({ title, onClose, children, foot, isWide = false }: Props) {
+  const t = useTexts("ui");
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
-    dialog?.querySelector<HTMLElement>(FIRST)?.focus();
+    dialog?.querySelector<HTMLElement>(FIRST_FOCUSABLE)?.focus();
     return () => dialog?.close();
   }, []);
   return (
@@ -39,7 +37,7 @@ export function Dialog({ title, onClose, children, foot, isWide = false }: Given
         onClose();
       }}
       onKeyDown={(event) => event.key === "Escape" && event.stopPropagation()}
-      onMouseDown={(event) => event.target === element.current && !holdsText(element.current) && onClose()}
+      onMouseDown={(event) => event.target === element.current && !hasUnsavedText(element.current) && onClose()}
     >
       <div className="dialog-frame">
         <header className="dialog-head">
@@ -56,7 +54,7 @@ export function Dialog({ title, onClose, children, foot, isWide = false }: Given
 }
 
 /** Whether somebody has written something in it, which a click beside it must not throw away. */
-function holdsText(dialog: HTMLElement): boolean {
+function hasUnsavedText(dialog: HTMLElement): boolean {
   const fields = dialog.querySelectorAll<HTMLInputElement>(
     "input:is([type=text], [type=url], [type=password]), textarea",
   );

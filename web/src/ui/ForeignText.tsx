@@ -4,7 +4,7 @@
  * right to left stands by itself: else it would turn around what is between two of them.
  */
 import { createContext, useContext } from "react";
-import { exactPath, exactText, withCodes } from "./names";
+import { exactPath, exactText, annotateWithCodes } from "./safeText";
 import "./foreign-text.css";
 
 /** Hebrew, Arabic and what else is written so, with the digits among them. */
@@ -23,7 +23,7 @@ export const Lookalikes = createContext("");
 
 export function ForeignText({ text, isPath = false }: { text: string; isPath?: boolean }) {
   const shown = isPath ? exactPath(text) : exactText(text);
-  return withCodes(shown, useContext(Lookalikes))
+  return annotateWithCodes(shown, useContext(Lookalikes))
     .split(WRITTEN_OUT)
     .map((part, place) =>
       place % 2 === 0 ? (

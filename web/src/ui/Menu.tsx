@@ -1,7 +1,7 @@
 /** A button that opens a menu. Arrows, Home, End and first letters go through it; Esc closes it and goes back. */
 import { type KeyboardEvent, type ReactNode, useEffect, useId } from "react";
-import type { Place } from "./beside";
-import { useBeside } from "./useBeside";
+import type { PopoverPlacement } from "./popoverPlacement";
+import { usePopover } from "./usePopover";
 import { ForeignText } from "./ForeignText";
 import "./menu.css";
 
@@ -19,13 +19,13 @@ export interface MenuEntry {
   onChoose(): void;
 }
 
-interface Given {
+interface Props {
   label: string;
   button: ReactNode;
   buttonClass?: string;
   entries: readonly MenuEntry[];
   /** Where it opens, seen from the button. */
-  place?: Place;
+  placement?: PopoverPlacement;
   title?: string;
   shortcut?: string;
   /** Stands above the entries: what they are about. */
@@ -37,12 +37,12 @@ export function Menu({
   button,
   buttonClass = "button quiet icon",
   entries,
-  place = "below",
+  placement = "below",
   title,
   shortcut,
   head,
-}: Given) {
-  const { isOpen, setOpen, close, frame, opener, opened } = useBeside(place);
+}: Props) {
+  const { isOpen, setOpen, close, frame, opener, popover } = usePopover(placement);
   const id = useId();
 
   useEffect(() => {
@@ -92,7 +92,7 @@ export function Menu({
         {button}
       </button>
       {isOpen && (
-        <div className="menu-list beside" popover="manual" ref={opened} role="menu" id={id} aria-label={label}>
+        <div className="menu-list beside" popover="manual" ref={popover} role="menu" id={id} aria-label={label}>
           {head !== undefined && <div className="menu-head">{head}</div>}
           {entries.map((entry) => [
             entry.group !== undefined && (
@@ -137,14 +137,14 @@ function itemsOf(frame: HTMLElement | null): HTMLElement[] {
 }
 
 /** Which item a key leads to; null for a key that leads nowhere. */
-function nextIndex(key: string, items: readonly HTMLElement[], present: number): number | null {
+function nextIndex(key: string, items: readonly HTMLElement[], current: number): number | null {
   const count = items.length;
-  if (key === "ArrowDown") return (present + 1) % count;
-  if (key === "ArrowUp") return (present - 1 + count) % count;
+  if (key === "ArrowDown") return (current + 1) % count;
+  if (key === "ArrowUp") return (current - 1 + count) % count;
   if (key === "Home") return 0;
   if (key === "End") return count - 1;
   if (/^[1-9]$/.test(key) && Number(key) <= count) return Number(key) - 1;
   if (key.length !== 1 || key === " ") return null;
-  const order = items.map((_, index) => (present + 1 + index) % count);
+  const order = items.map((_, index) => (current + 1 + index) % count);
   return order.find((index) => items[index]?.textContent?.toLowerCase().startsWith(key.toLowerCase())) ?? null;
 }

@@ -1,15 +1,14 @@
 /** Short notices over the conversation: what was refused, what was undone. The newest stands first. */
 import { useEffect, useState } from "react";
-import { useWords } from "../i18n/words";
+import { useTexts } from "../i18n/texts";
 import { announce } from "./Announcer";
 import { IconButton } from "./Button";
 import { ForeignText } from "./ForeignText";
 import { Icon } from "./icons";
 import "./notices.css";
 
-const WORDS = { dismiss: ["Dismiss", "关闭提示"], notices: ["Notices", "通知"] } as const;
-const SHOWN_FOR = 8_000;
-const AT_ONCE = 4;
+const SHOWN_MS = 8_000;
+const MAX_NOTICES = 4;
 
 interface Notice {
   readonly id: number;
@@ -26,15 +25,15 @@ export function notify(text: string, isBad = false): void {
 }
 
 export function Notices() {
-  const t = useWords(WORDS);
+  const t = useTexts("ui");
   const [notices, setNotices] = useState<readonly Notice[]>([]);
   useEffect(() => {
     let count = 0;
     const timers = new Set<ReturnType<typeof setTimeout>>();
     show = (text, isBad) => {
       const id = ++count;
-      setNotices((old) => [{ id, text, isBad }, ...old.filter((each) => each.text !== text)].slice(0, AT_ONCE));
-      if (!isBad) timers.add(setTimeout(() => setNotices((old) => old.filter((each) => each.id !== id)), SHOWN_FOR));
+      setNotices((old) => [{ id, text, isBad }, ...old.filter((each) => each.text !== text)].slice(0, MAX_NOTICES));
+      if (!isBad) timers.add(setTimeout(() => setNotices((old) => old.filter((each) => each.id !== id)), SHOWN_MS));
     };
     return () => {
       show = () => {};

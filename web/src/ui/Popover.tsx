@@ -1,19 +1,19 @@
 /** A button that shows something more about what it says. Esc or going elsewhere closes it. */
 import { type ReactNode, useId } from "react";
-import type { Place } from "./beside";
-import { useBeside } from "./useBeside";
+import type { PopoverPlacement } from "./popoverPlacement";
+import { usePopover } from "./usePopover";
 import "./menu.css";
 
-interface Given {
+interface Props {
   label: string;
   button: ReactNode;
   buttonClass: string;
-  place?: Place;
+  placement?: PopoverPlacement;
   children: ReactNode;
 }
 
-export function Popover({ label, button, buttonClass, place = "below", children }: Given) {
-  const { isOpen, setOpen, close, frame, opener, opened } = useBeside(place);
+export function Popover({ label, button, buttonClass, placement = "below", children }: Props) {
+  const { isOpen, setOpen, close, frame, opener, popover } = usePopover(placement);
   const id = useId();
   return (
     <div
@@ -38,7 +38,7 @@ export function Popover({ label, button, buttonClass, place = "below", children 
         {button}
       </button>
       {isOpen && (
-        <div className="beside popover" popover="manual" ref={opened} id={id} role="group" aria-label={label}>
+        <div className="beside popover" popover="manual" ref={popover} id={id} role="group" aria-label={label}>
           {children}
         </div>
       )}

@@ -1,41 +1,40 @@
 /** Approves, and gives a rule with it: the narrowest first, and the exact rule in words before it stands. */
 import { useId, useState } from "react";
-import type { CallShape, RuleOffer } from "../../api/schema";
-import { useLanguage } from "../../app/page";
-import { useWords } from "../../i18n/words";
+import type { CallView, RuleOptionOffer } from "../../api/schema";
+import { useLanguage } from "../../app/appServices";
+import { useTexts } from "../../i18n/texts";
 import { Button } from "../../ui/Button";
 import { ForeignText, Lookalikes } from "../../ui/ForeignText";
-import type { Deciding } from "./Dock";
-import { PanelFrame } from "./Panel";
-import { laddersOf, ruleWords, rungWords } from "./rules";
-import { UnreadNote } from "./UnreadHint";
-import { WORDS } from "./words";
+import type { DockControls } from "./ApprovalDock";
+import { PanelFrame } from "./DecisionPanel";
+import { groupRuleOffers, ruleText, shortRuleText } from "../rules/ruleText";
+import { UnreadNote } from "../read-progress/UnreadHint";
 
-export function AlwaysPanel({ dock, call }: { dock: Deciding; call: CallShape }) {
-  const t = useWords(WORDS);
+export function AlwaysPanel({ dock, call }: { dock: DockControls; call: CallView }) {
+  const t = useTexts("approvals");
   const language = useLanguage();
   const offers = call.rule_offers ?? [];
-  const [chosen, setChosen] = useState<RuleOffer["scope"] | undefined>(offers[0]?.scope);
-  const offer = offers.find((each) => each.scope === chosen);
-  const { here, forGood } = laddersOf(offers);
+  const [selectedScope, setChosen] = useState<RuleOptionOffer["scope"] | undefined>(offers[0]?.scope);
+  const offer = offers.find((each) => each.scope === selectedScope);
+  const { forContext, permanent } = groupRuleOffers(offers);
   const whyNot = dock.off ?? dock.whyUnread([call]);
-  const give = () => {
+  const submit = () => {
     if (whyNot !== null || offer === undefined) return;
     dock.decide([{ id: call.id, digest: call.digest, verdict: "approve", always: offer.scope }]);
-    dock.ask(null);
+    dock.openPanel(null);
   };
   return (
-    <PanelFrame label={t("alwaysTitle")} onBack={() => dock.ask(null)} onSubmit={give}>
+    <PanelFrame label={t("alwaysTitle")} onBack={() => dock.openPanel(null)} onSubmit={submit}>
       <p className="panel-label">{t("alwaysTitle")}</p>
       <Lookalikes value={call.lookalikes ?? ""}>
         <div className="ladders">
-          <Ladder title={t("alwaysHere")} offers={here} chosen={chosen} onChoose={setChosen} />
-          <Ladder title={t("alwaysGood")} offers={forGood} chosen={chosen} onChoose={setChosen} />
+          <RuleOptions title={t("alwaysHere")} offers={forContext} selected={selectedScope} onChoose={setChosen} />
+          <RuleOptions title={t("alwaysGood")} offers={permanent} selected={selectedScope} onChoose={setChosen} />
         </div>
         {offer !== undefined && (
           <p className="rule-shown" aria-live="polite">
             <span className="soft small">{t("alwaysRule")}</span>{" "}
-            <ForeignText text={ruleWords(offer.rule, language, dock.id)} />
+            <ForeignText text={ruleText(offer.rule, language, dock.id)} />
           </p>
         )}
       </Lookalikes>
@@ -45,14 +44,14 @@ export function AlwaysPanel({ dock, call }: { dock: Deciding; call: CallShape })
             unread={dock.unreadOf([call]).map(({ digest }) => digest)}
             why={dock.whyUnread([call]) ?? ""}
             onShow={() => {
-              dock.ask(null); // on a phone the rules take the room of the call
+              dock.openPanel(null); // on a phone the rules take the room of the call
               dock.showUnread([call]);
             }}
           />
         ) : (
           <div className="unread-room" />
         )}
-        <Button kind="quiet" onClick={() => dock.ask(null)}>
+        <Button kind="quiet" onClick={() => dock.openPanel(null)}>
           {t("back")}
         </Button>
         <Button type="submit" whyNot={whyNot}>
@@ -63,14 +62,14 @@ export function AlwaysPanel({ dock, call }: { dock: Deciding; call: CallShape })
   );
 }
 
-interface LadderGiven {
+interface RuleOptionsProps {
   title: string;
-  offers: readonly RuleOffer[];
-  chosen: RuleOffer["scope"] | undefined;
-  onChoose(scope: RuleOffer["scope"]): void;
+  offers: readonly RuleOptionOffer[];
+  selected: RuleOptionOffer["scope"] | undefined;
+  onChoose(scope: RuleOptionOffer["scope"]): void;
 }
 
-function Ladder({ title, offers, chosen, onChoose }: LadderGiven) {
+function RuleOptions({ title, offers, selected, onChoose }: RuleOptionsProps) {
   const language = useLanguage();
   const id = useId();
   if (offers.length === 0) return null;
@@ -84,12 +83,12 @@ function Ladder({ title, offers, chosen, onChoose }: LadderGiven) {
           <input
             type="radio"
             name="rung"
-            autoFocus={scope === chosen}
-            checked={scope === chosen}
+            autoFocus={scope === selected}
+            checked={scope === selected}
             onChange={() => onChoose(scope)}
           />
           <span>
-            <ForeignText text={rungWords(rule, language)} />
+            <ForeignText text={shortRuleText(rule, language)} />
           </span>
         </label>
       ))}

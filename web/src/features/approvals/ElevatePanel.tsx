@@ -1,29 +1,28 @@
 /** In a mode that only reads: let more calls run, always with an end. */
 import { useState } from "react";
 import type { ElevationBody } from "../../api/schema";
-import { useDoing, usePage } from "../../app/page";
-import { useWords } from "../../i18n/words";
+import { useAction, useAppServices } from "../../app/appServices";
+import { useTexts } from "../../i18n/texts";
 import { Button } from "../../ui/Button";
 import { ProblemNote } from "../../ui/ProblemNote";
-import type { Deciding } from "./Dock";
-import { PanelFrame } from "./Panel";
-import { UnreadHint } from "./UnreadHint";
-import { WORDS } from "./words";
+import type { DockControls } from "./ApprovalDock";
+import { PanelFrame } from "./DecisionPanel";
+import { UnreadHint } from "../read-progress/UnreadHint";
 
-const CALLS_AT_MOST = 100;
-const MINUTES_AT_MOST = 24 * 60;
+const MAX_CALLS = 100;
+const MAX_MINUTES = 24 * 60;
 
-export function ElevatePanel({ dock }: { dock: Deciding }) {
-  const t = useWords(WORDS);
-  const { api } = usePage();
-  const doing = useDoing();
+export function ElevatePanel({ dock }: { dock: DockControls }) {
+  const t = useTexts("approvals");
+  const { api } = useAppServices();
+  const action = useAction();
   const [end, setEnd] = useState<"calls" | "turn" | "minutes">("calls");
   const [calls, setCalls] = useState(3);
   const [minutes, setMinutes] = useState(10);
   const waiting = dock.waiting.map(({ call }) => call); // all of them may start at once
-  const shown = waiting.map(({ digest }) => digest);
+  const digests = waiting.map(({ digest }) => digest);
   const body: ElevationBody = {
-    shown,
+    shown: digests,
     ...(end === "calls" ? { calls } : end === "minutes" ? { minutes } : { turn: true }),
   };
   const whyNot = dock.off ?? dock.whyUnread(waiting);
@@ -31,23 +30,23 @@ export function ElevatePanel({ dock }: { dock: Deciding }) {
     if (whyNot !== null) return;
     dock.claim(waiting);
     if (
-      await doing.run(() => api("POST /api/contexts/{context_id}/elevation", { path: { context_id: dock.id }, body }))
+      await action.run(() => api("POST /api/contexts/{context_id}/elevation", { path: { context_id: dock.id }, body }))
     )
-      dock.ask(null);
+      dock.openPanel(null);
   };
-  const number = (label: string, value: number, most: number, set: (value: number) => void) => (
+  const number = (label: string, value: number, max: number, set: (value: number) => void) => (
     <input
       className="field number"
       type="number"
       aria-label={label}
       min={1}
-      max={most}
+      max={max}
       required
       value={Number.isNaN(value) ? "" : value}
       onChange={(event) => set(event.target.valueAsNumber)}
     />
   );
-  const choice = (name: typeof end, words: string) => (
+  const choice = (name: typeof end, label: string) => (
     <label className="choice">
       <input
         type="radio"
@@ -56,25 +55,25 @@ export function ElevatePanel({ dock }: { dock: Deciding }) {
         checked={end === name}
         onChange={() => setEnd(name)}
       />
-      <span>{words}</span>
+      <span>{label}</span>
     </label>
   );
   return (
-    <PanelFrame label={t("elevate")} onBack={() => dock.ask(null)} onSubmit={() => void send()}>
+    <PanelFrame label={t("elevate")} onBack={() => dock.openPanel(null)} onSubmit={() => void send()}>
       <p className="panel-label">{t("elevateTitle")}</p>
       <div className="panel-row">
         {choice("calls", t("elevateCalls"))}
-        {end === "calls" && number(t("howMany"), calls, CALLS_AT_MOST, setCalls)}
+        {end === "calls" && number(t("howMany"), calls, MAX_CALLS, setCalls)}
       </div>
       <div className="panel-row">{choice("turn", t("elevateTurn"))}</div>
       <div className="panel-row">
         {choice("minutes", t("elevateMinutes"))}
-        {end === "minutes" && number(t("minutes"), minutes, MINUTES_AT_MOST, setMinutes)}
+        {end === "minutes" && number(t("minutes"), minutes, MAX_MINUTES, setMinutes)}
       </div>
-      <ProblemNote problem={doing.problem} />
+      <ProblemNote problem={action.problem} />
       <div className="panel-foot">
         <UnreadHint dock={dock} calls={waiting} />
-        <Button kind="quiet" onClick={() => dock.ask(null)}>
+        <Button kind="quiet" onClick={() => dock.openPanel(null)}>
           {t("back")}
         </Button>
         <Button type="submit" whyNot={whyNot}>

@@ -1,30 +1,29 @@
 /** One of several calls that wait. */
 import { useId } from "react";
-import { useLanguage } from "../../app/page";
-import { useWords } from "../../i18n/words";
+import { useLanguage } from "../../app/appServices";
+import { useTexts } from "../../i18n/texts";
 import { Button } from "../../ui/Button";
 import { ForeignText } from "../../ui/ForeignText";
 import { Icon } from "../../ui/icons";
-import { More, Submitting, decideOne } from "./Actions";
-import { CallView } from "./CallView";
-import { countWords, countsOf, parseDiff } from "./diff";
-import type { Deciding } from "./Dock";
-import { Essence } from "./Essence";
-import { JumpButton } from "./JumpButton";
-import { ReadTracker } from "./readProgress";
-import { essenceOf, isDangerous, risksOf, titleOf } from "./tools";
-import { isOffer, type Waiting } from "./waiting";
-import { WORDS } from "./words";
+import { CallActions, Submitting, decideOne } from "./CallActions";
+import { CallPanel } from "../tool-calls/CallPanel";
+import { lineCountText, countLines, parseDiff } from "../diff/unifiedDiff";
+import type { DockControls } from "./ApprovalDock";
+import { CallSummary } from "../tool-calls/CallSummary";
+import { JumpButton } from "../tool-calls/JumpButton";
+import { ReadTracker } from "../read-progress/readProgress";
+import { summaryOf, isDangerous, risksOf, titleOf } from "../tool-calls/callText";
+import { isElevationOffer, type PendingCall } from "./pendingCalls";
 
-export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: Waiting }) {
-  const t = useWords(WORDS);
+export function GroupRow({ dock, pending: { call, sent } }: { dock: DockControls; pending: PendingCall }) {
+  const t = useTexts("approvals");
   const language = useLanguage();
   const id = useId();
   const isOpen = dock.isOpen(call.id);
   const title = titleOf(call, language);
-  const essence = essenceOf(call, dock.workspace);
+  const summary = summaryOf(call, dock.workspace);
   const diff = call.preview == null ? null : parseDiff(call.preview);
-  const counts = diff === null ? null : countsOf(diff);
+  const lineCounts = diff === null ? null : countLines(diff);
   return (
     <div className="row" role="group" aria-labelledby={id} tabIndex={-1} data-call={call.id} aria-busy={sent !== null}>
       <div className="row-head" data-covers="">
@@ -33,7 +32,7 @@ export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: W
             type="checkbox"
             checked={dock.isTicked(call.id)}
             disabled={sent !== null}
-            aria-label={t("choose", { what: `${title} ${essence}` })}
+            aria-label={t("choose", { what: `${title} ${summary}` })}
             onChange={() => dock.tick(call.id)}
           />
         </label>
@@ -50,12 +49,12 @@ export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: W
           <span className="row-title" id={id}>
             <ForeignText text={title} />
           </span>
-          <Essence
+          <CallSummary
             call={call}
             workspace={dock.workspace}
             extraClass={call.tool === "execute" ? "row-essence is-command" : "row-essence"}
           />
-          {counts !== null && <span className="row-counts">{countWords(counts)}</span>}
+          {lineCounts !== null && <span className="row-counts">{lineCountText(lineCounts)}</span>}
         </button>
         {sent !== null ? (
           <Submitting sent={sent} />
@@ -66,7 +65,7 @@ export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: W
               whyNot={dock.off ?? dock.whyUnread([call])}
               onClick={() => decideOne(dock, call, "approve")}
             >
-              {t(isOffer(call) ? "approveOffer" : "approve")}
+              {t(isElevationOffer(call) ? "approveOffer" : "approve")}
             </Button>
             <Button kind={["small", "danger"]} whyNot={dock.off} onClick={() => decideOne(dock, call, "reject")}>
               {t("reject")}
@@ -83,11 +82,11 @@ export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: W
       {isOpen && (
         <div className="row-body">
           <ReadTracker key={call.digest} digest={call.digest}>
-            <CallView call={call} workspace={dock.workspace} />
+            <CallPanel call={call} workspace={dock.workspace} />
           </ReadTracker>
           {sent === null && (
             <div className="actions">
-              <More dock={dock} call={call} />
+              <CallActions dock={dock} call={call} />
               <JumpButton call={call} />
             </div>
           )}

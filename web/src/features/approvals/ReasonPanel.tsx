@@ -1,30 +1,29 @@
 /** Rejects with a reason: the agent is told, and goes on. */
 import { useEffect, useRef, useState } from "react";
-import type { CallShape } from "../../api/schema";
+import type { CallView } from "../../api/schema";
 import { isComposing } from "../../app/shortcuts";
-import { useWords } from "../../i18n/words";
+import { useTexts } from "../../i18n/texts";
 import { Button } from "../../ui/Button";
 import { notify } from "../../ui/Notices";
 import { drafts } from "../chat/drafts";
-import type { Deciding } from "./Dock";
-import { PanelFrame } from "./Panel";
-import { WORDS } from "./words";
+import type { DockControls } from "./ApprovalDock";
+import { PanelFrame } from "./DecisionPanel";
 
-export function ReasonPanel({ dock, calls }: { dock: Deciding; calls: readonly CallShape[] }) {
-  const t = useWords(WORDS);
+export function ReasonPanel({ dock, calls }: { dock: DockControls; calls: readonly CallView[] }) {
+  const t = useTexts("approvals");
   const [reason, setReason] = useState("");
-  const said = reason.trim();
-  const whyNot = dock.off ?? (said === "" ? t("reasonEmpty") : null);
-  const written = useKept(dock.id, said, t("reasonKept"));
+  const trimmed = reason.trim();
+  const whyNot = dock.off ?? (trimmed === "" ? t("reasonEmpty") : null);
+  const draft = useUnsentReason(dock.id, trimmed, t("reasonKept"));
   const send = () => {
     if (whyNot !== null) return;
-    written.drop();
-    dock.decide(calls.map(({ id, digest }) => ({ id, digest, verdict: "reject", reason: said })));
-    dock.ask(null);
+    draft.discard();
+    dock.decide(calls.map(({ id, digest }) => ({ id, digest, verdict: "reject", reason: trimmed })));
+    dock.openPanel(null);
   };
   const back = () => {
-    written.drop();
-    dock.ask(null);
+    draft.discard();
+    dock.openPanel(null);
   };
   return (
     <PanelFrame label={t("tell")} onBack={back} onSubmit={send}>
@@ -57,17 +56,17 @@ export function ReasonPanel({ dock, calls }: { dock: Deciding; calls: readonly C
 }
 
 /** What is written here goes on in the box when the panel goes by itself: its call was decided elsewhere. */
-function useKept(context: string, text: string, note: string): { drop(): void } {
+function useUnsentReason(context: string, text: string, note: string): { discard(): void } {
   const latest = useRef({ text, note, isDropped: false });
   latest.current = { ...latest.current, text, note };
   useEffect(
     () => () => {
-      const { text: left, note: told, isDropped } = latest.current;
-      if (isDropped || left === "") return;
-      drafts.add(context, { text: left, files: [] });
-      notify(told);
+      const { text: unsent, note: notice, isDropped } = latest.current;
+      if (isDropped || unsent === "") return;
+      drafts.append(context, { text: unsent, files: [] });
+      notify(notice);
     },
     [context],
   );
-  return { drop: () => void (latest.current = { ...latest.current, isDropped: true }) };
+  return { discard: () => void (latest.current = { ...latest.current, isDropped: true }) };
 }

@@ -1,92 +1,91 @@
-/** What the dock shows and does: what waits, what was answered elsewhere, and decisions, in one request each. */
+/** The state of the dock: pending calls, calls answered elsewhere, and decisions, each sent in one request. */
 import { useCallback, useEffect, useRef, useState } from "react";
-import type { CallShape, OneDecision, Problem } from "../../api/schema";
-import { useLanguage, usePage, useSlice } from "../../app/page";
-import { useWords } from "../../i18n/words";
+import type { CallView, OneDecision, Problem } from "../../api/schema";
+import { useLanguage, useAppServices, useSelector, useUserId } from "../../app/appServices";
+import { useTexts } from "../../i18n/texts";
 import { isConnected } from "../../store/selectors";
 import { announce } from "../../ui/Announcer";
-import { decisionWords } from "./outcome";
-import { useReadDigests } from "./readProgress";
-import { essenceOf, titleOf } from "./tools";
+import { decisionText } from "../tool-calls/callOutcome";
+import { useReadDigests } from "../read-progress/readProgress";
+import { summaryOf, titleOf } from "../tool-calls/callText";
 import {
-  type Refused,
-  type Waiting,
+  type RejectedDecision,
+  type PendingCall,
   answeredElsewhere,
-  recordOf,
-  refusedDecisions,
-  restOf,
-  waitingCalls,
-} from "./waiting";
-import { useSettled } from "./useSettled";
-import { WORDS } from "./words";
+  latestRecord,
+  rejectedDecisions,
+  remainingDecisions,
+  pendingCalls,
+} from "./pendingCalls";
+import { useIsStable } from "./useIsStable";
 
-const SHOWN_FOR = 6_000;
+const ANSWERED_SHOWN_MS = 6_000;
 
 export interface DockState {
   readonly id: string;
-  readonly waiting: readonly Waiting[];
+  readonly waiting: readonly PendingCall[];
   readonly workspace: string | null;
-  readonly answered: readonly CallShape[];
+  readonly answered: readonly CallView[];
   readonly problem: Problem | null;
   /** Why nothing can be decided now. */
   readonly off: string | null;
   decide(decisions: readonly OneDecision[]): void;
   /** These are decided in another way, by this person too. */
-  claim(calls: readonly CallShape[]): void;
+  claim(calls: readonly CallView[]): void;
   /** A decision about this call came too late: it shows what was decided, and by whom. */
-  report(call: CallShape): void;
+  report(call: CallView): void;
 }
 
 export function useDock(id: string): DockState {
-  const t = useWords(WORDS);
-  const { act, store } = usePage();
-  const waiting = useSlice((state) => waitingCalls(state, id), [id]);
-  const workspace = useSlice((state) => state.contexts[id]?.shape.value?.workspace ?? null, [id]);
-  const refused = useSlice((state) => refusedDecisions(state, id), [id]);
-  const isOn = useSlice(isConnected);
-  const isSettled = useSettled(waiting.map(({ call, sent }) => `${call.id} ${call.digest} ${sent}`).join("\n"));
-  const [refusal, setRefusal] = useState<Refused | null>(null);
-  const read = useReadDigests();
+  const t = useTexts("approvals");
+  const { act, store } = useAppServices();
+  const waiting = useSelector((state) => pendingCalls(state, id), [id]);
+  const workspace = useSelector((state) => state.contexts[id]?.view.value?.workspace ?? null, [id]);
+  const rejected = useSelector((state) => rejectedDecisions(state, id), [id]);
+  const isOn = useSelector(isConnected);
+  const isSettled = useIsStable(waiting.map(({ call, sent }) => `${call.id} ${call.digest} ${sent}`).join("\n"));
+  const [lastRejection, setLastRejection] = useState<RejectedDecision | null>(null);
+  const allReadDigests = useReadDigests();
   // A rule that is given with a decision starts, of what else waits, only what was read.
-  const shown = useRef<readonly string[]>([]);
-  shown.current = waiting.map(({ call }) => call.digest).filter((digest) => read.has(digest));
-  const mine = useRef(new Set<string>());
+  const readDigests = useRef<readonly string[]>([]);
+  readDigests.current = waiting.map(({ call }) => call.digest).filter((digest) => allReadDigests.has(digest));
+  const decidedHere = useRef(new Set<string>());
   const claim = useCallback((calls: readonly { readonly id: string }[]) => {
-    for (const call of calls) mine.current.add(call.id);
+    for (const call of calls) decidedHere.current.add(call.id);
   }, []);
   const off = !isOn ? t("offline") : isSettled ? null : t("loading");
   const decide = (decisions: readonly OneDecision[]) => {
     if (off !== null || decisions.length === 0) return;
     claim(decisions);
-    setRefusal(null);
-    act({ kind: "decide", id, body: { decisions, shown: shown.current } });
+    setLastRejection(null);
+    act({ kind: "decide", id, body: { decisions, shown: readDigests.current } });
   };
 
-  const { answered, report } = useAnswered(id, waiting, mine.current, workspace);
+  const { answered, report } = useAnsweredElsewhere(id, waiting, decidedHere.current, workspace);
   useEffect(() => {
-    for (const each of refused) {
+    for (const each of rejected) {
       store.dispatch({ type: "dismissed", key: each.key });
-      for (const { id: call } of each.decisions) mine.current.delete(call);
-      const rest = restOf(each);
-      if (rest === null || each.problem.code === "digest_changed") {
-        setRefusal(each);
+      for (const { id: call } of each.decisions) decidedHere.current.delete(call);
+      const remaining = remainingDecisions(each);
+      if (remaining === null || each.problem.code === "digest_changed") {
+        setLastRejection(each);
         continue;
       }
-      report(each.decisions.filter((one) => !rest.includes(one)).map((one) => one.id));
-      if (rest.length === 0) continue;
-      claim(rest);
-      act({ kind: "decide", id, body: { decisions: rest, shown: shown.current } });
+      report(each.decisions.filter((decision) => !remaining.includes(decision)).map((decision) => decision.id));
+      if (remaining.length === 0) continue;
+      claim(remaining);
+      act({ kind: "decide", id, body: { decisions: remaining, shown: readDigests.current } });
     }
-  }, [refused, store, act, id, claim, report]);
+  }, [rejected, store, act, id, claim, report]);
 
   // What was refused about a call goes with that call: it says nothing about the next.
-  const isAbout = waiting.some(({ call }) => refusal?.decisions.some((each) => each.id === call.id));
+  const concernsWaitingCall = waiting.some(({ call }) => lastRejection?.decisions.some((each) => each.id === call.id));
   return {
     id,
     waiting,
     workspace,
     answered,
-    problem: isAbout ? (refusal?.problem ?? null) : null,
+    problem: concernsWaitingCall ? (lastRejection?.problem ?? null) : null,
     off,
     decide,
     claim,
@@ -95,49 +94,55 @@ export function useDock(id: string): DockState {
 }
 
 interface Answered {
-  readonly answered: readonly CallShape[];
+  readonly answered: readonly CallView[];
   /** The server said of these that they were answered before. */
   report(ids: readonly string[]): void;
 }
 
 /** Calls that somebody else has decided: shown for a moment, and said once. */
-function useAnswered(
+function useAnsweredElsewhere(
   id: string,
-  waiting: readonly Waiting[],
-  mine: ReadonlySet<string>,
+  waiting: readonly PendingCall[],
+  decidedHere: ReadonlySet<string>,
   workspace: string | null,
 ): Answered {
-  const t = useWords(WORDS);
+  const t = useTexts("approvals");
   const language = useLanguage();
-  const { ambient, store } = usePage();
-  const [gone, setGone] = useState<readonly CallShape[]>([]);
-  const known = useRef(new Map<string, CallShape>());
-  const before = useRef<readonly CallShape[]>([]);
-  const show = (fresh: readonly CallShape[]) => {
-    const [first] = fresh;
+  const user = useUserId();
+  const { environment, store } = useAppServices();
+  const [answeredCalls, setAnsweredCalls] = useState<readonly CallView[]>([]);
+  const callsById = useRef(new Map<string, CallView>());
+  const previousCalls = useRef<readonly CallView[]>([]);
+  const show = (calls: readonly CallView[]) => {
+    const [first] = calls;
     if (first === undefined) return;
-    setGone((old) => [...old.filter((each) => !fresh.includes(each)), ...fresh]);
-    ambient.later(SHOWN_FOR, () => setGone((old) => old.filter((each) => !fresh.includes(each))));
-    const record = recordOf(store.getSnapshot(), id, first);
-    const what = `${titleOf(first, language)} ${essenceOf(first, workspace)}`.trim();
+    setAnsweredCalls((old) => [...old.filter((each) => !calls.includes(each)), ...calls]);
+    environment.schedule(ANSWERED_SHOWN_MS, () =>
+      setAnsweredCalls((old) => old.filter((each) => !calls.includes(each))),
+    );
+    const record = latestRecord(store.getSnapshot(), id, first);
+    const summary = `${titleOf(first, language)} ${summaryOf(first, workspace)}`.trim();
     announce(
       record.status === "pending"
-        ? `${t("answered")}: ${what}`
-        : t("answeredCall", { what, status: decisionWords(record, language) }),
+        ? `${t("answered")}: ${summary}`
+        : t("answeredCall", { what: summary, status: decisionText(record, language, user) }),
     );
   };
   const latest = useRef(show);
   latest.current = show;
   useEffect(() => {
     const calls = waiting.map(({ call }) => call);
-    for (const call of calls) known.current.set(call.id, call);
-    const fresh = answeredElsewhere(before.current, calls, mine);
-    before.current = calls;
+    for (const call of calls) callsById.current.set(call.id, call);
+    const fresh = answeredElsewhere(previousCalls.current, calls, decidedHere);
+    previousCalls.current = calls;
     latest.current(fresh);
-  }, [waiting, mine]);
+  }, [waiting, decidedHere]);
   const report = useCallback(
-    (ids: readonly string[]) => latest.current(ids.flatMap((each) => known.current.get(each) ?? [])),
+    (ids: readonly string[]) => latest.current(ids.flatMap((each) => callsById.current.get(each) ?? [])),
     [],
   );
-  return { answered: useSlice((state) => gone.map((call) => recordOf(state, id, call)), [gone, id]), report };
+  return {
+    answered: useSelector((state) => answeredCalls.map((call) => latestRecord(state, id, call)), [answeredCalls, id]),
+    report,
+  };
 }

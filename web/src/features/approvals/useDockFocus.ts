@@ -1,73 +1,73 @@
 /** How the focus gets to the dock, and from it: what waits is announced once, and the person goes there. */
 import { type RefObject, useEffect, useRef } from "react";
-import { useLanguage, usePage } from "../../app/page";
+import { useLanguage, useAppServices } from "../../app/appServices";
 import { isFocusLost } from "../../app/focusPolicy";
 import { keysOf, useShortcut } from "../../app/shortcuts";
-import { useWords } from "../../i18n/words";
+import { useTexts } from "../../i18n/texts";
 import { announce } from "../../ui/Announcer";
-import { isTouch } from "../chat/composer/keys";
-import { boxForMessages, isField, isTyping } from "./places";
-import { essenceOf, risksOf, titleOf } from "./tools";
+import { isTouch } from "../chat/composer/composerKeys";
+import { composerBox, isField, isTyping } from "./focusPlace";
+import { summaryOf, risksOf, titleOf } from "../tool-calls/callText";
 import type { DockState } from "./useDock";
-import { WORDS } from "./words";
 
-export interface Times {
+export interface DockTimes {
   /** When what waits has last changed. */
-  shown: number;
+  changedAt: number;
   /** When somebody last typed. */
-  typed: number;
+  typedAt: number;
 }
 
-let goTo: (call: string | null) => void = () => {};
+let focusCallCard: (call: string | null) => void = () => {};
 
 /** Puts the focus on the card of a call, or of the first that waits. A route to it is always safe. */
 export function focusCard(call: string | null): void {
-  goTo(call);
+  focusCallCard(call);
 }
 
-export function useDockFocus(dock: DockState, element: RefObject<HTMLElement | null>): RefObject<Times> {
-  const t = useWords(WORDS);
+export function useDockFocus(dock: DockState, element: RefObject<HTMLElement | null>): RefObject<DockTimes> {
+  const t = useTexts("approvals");
   const language = useLanguage();
-  const { ambient } = usePage();
-  const times = useRef<Times>({ shown: -Infinity, typed: -Infinity });
-  const had = useRef<"card" | "field" | null>(null);
-  const seen = useRef(new Set<string>());
-  const open = dock.waiting.filter(({ sent }) => sent === null).map(({ call }) => call);
-  const ids = open.map((call) => `${call.id} ${call.digest}`).join(" ");
+  const { environment } = useAppServices();
+  const times = useRef<DockTimes>({ changedAt: -Infinity, typedAt: -Infinity });
+  const focusedPart = useRef<"card" | "field" | null>(null);
+  const announcedIds = useRef(new Set<string>());
+  const undecided = dock.waiting.filter(({ sent }) => sent === null).map(({ call }) => call);
+  const ids = undecided.map((call) => `${call.id} ${call.digest}`).join(" ");
 
-  goTo = (call) => {
+  focusCallCard = (call) => {
     const cards = [...(element.current?.querySelectorAll<HTMLElement>("[data-call]") ?? [])];
     (cards.find((card) => card.dataset.call === call) ?? cards[0])?.focus();
   };
-  useShortcut("approval.focus", open.length > 0 ? () => focusCard(null) : null);
+  useShortcut("approval.focus", undecided.length > 0 ? () => focusCard(null) : null);
 
   useEffect(() => {
-    times.current.shown = ambient.now();
-    const fresh = open.filter((call) => !seen.current.has(call.id));
-    for (const call of fresh) seen.current.add(call.id);
-    const [first] = fresh;
+    times.current.changedAt = environment.now();
+    const newCalls = undecided.filter((call) => !announcedIds.current.has(call.id));
+    for (const call of newCalls) announcedIds.current.add(call.id);
+    const [first] = newCalls;
     if (first !== undefined) {
-      const what = [titleOf(first, language), essenceOf(first, dock.workspace), ...risksOf(first, language)]
+      const summary = [titleOf(first, language), summaryOf(first, dock.workspace), ...risksOf(first, language)]
         .filter(Boolean)
         .join(" ");
       const keys = keysOf("approval.focus");
-      const { length: n } = fresh;
-      announce(n === 1 ? t("announced", { what, keys }) : t("announcedMany", { n, keys }), true);
+      const { length: n } = newCalls;
+      announce(n === 1 ? t("announced", { what: summary, keys }) : t("announcedMany", { n, keys }), true);
     }
     // The card with the focus is gone: the person goes on with the next one, or with the box. Who was writing about it
     // goes on in the box: those keys are not meant for another call.
-    const isLost = had.current !== null && isFocusLost();
-    if (isLost && open.length > 0 && had.current === "card") focusCard(null);
-    else if (isLost && (dock.waiting.length === 0 || had.current === "field") && !isTouch()) boxForMessages()?.focus();
+    const isLost = focusedPart.current !== null && isFocusLost();
+    if (isLost && undecided.length > 0 && focusedPart.current === "card") focusCard(null);
+    else if (isLost && (dock.waiting.length === 0 || focusedPart.current === "field") && !isTouch())
+      composerBox()?.focus();
   }, [ids, dock.waiting.length]);
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (isTyping(event)) times.current.typed = ambient.now();
+      if (isTyping(event)) times.current.typedAt = environment.now();
     };
     const onFocus = (event: FocusEvent) => {
       const isHere = event.target instanceof Element && element.current?.contains(event.target) === true;
-      had.current = !isHere ? null : isField(event.target) ? "field" : "card";
+      focusedPart.current = !isHere ? null : isField(event.target) ? "field" : "card";
     };
     window.addEventListener("keydown", onKey, true);
     window.addEventListener("focusin", onFocus);
@@ -75,6 +75,6 @@ export function useDockFocus(dock: DockState, element: RefObject<HTMLElement | n
       window.removeEventListener("keydown", onKey, true);
       window.removeEventListener("focusin", onFocus);
     };
-  }, [ambient, element]);
+  }, [environment, element]);
   return times;
 }

@@ -1,44 +1,44 @@
 /** Listens for the keys that decide. It stands behind all parts of the page, and before the page's shortcuts. */
 import { type RefObject, useEffect, useRef } from "react";
-import type { CallShape } from "../../api/schema";
-import { usePage } from "../../app/page";
+import type { CallView } from "../../api/schema";
+import { useAppServices } from "../../app/appServices";
 import { isLetter } from "../../app/focusPolicy";
-import { type Decision, decisionOf, readSingleKeys } from "./keys";
-import { placeOf } from "./places";
-import { isDangerous } from "./tools";
-import type { Times } from "./useDockFocus";
+import { type Decision, decisionForKey, readSingleKeys } from "./decisionKeys";
+import { focusPlaceOf } from "./focusPlace";
+import { isDangerous } from "../tool-calls/callText";
+import type { DockTimes } from "./useDockFocus";
 
 const IS_MAC = typeof navigator !== "undefined" && /Mac|iP/.test(navigator.platform);
 
-interface Given {
+interface DockKeysOptions {
   element: RefObject<HTMLElement | null>;
-  times: RefObject<Times>;
+  times: RefObject<DockTimes>;
   /** Those that can be decided now. */
-  calls: readonly CallShape[];
-  onDecision(decision: Decision, call: CallShape): void;
+  calls: readonly CallView[];
+  onDecision(decision: Decision, call: CallView): void;
 }
 
-export function useDockKeys(given: Given): void {
-  const { ambient } = usePage();
-  const latest = useRef(given);
-  latest.current = given;
+export function useDockKeys(options: DockKeysOptions): void {
+  const { environment } = useAppServices();
+  const latest = useRef(options);
+  latest.current = options;
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const { element, times, calls, onDecision } = latest.current;
-      const call = currentOf(calls, event.target);
+      const call = callForKey(calls, event.target);
       if (call === null) return;
-      const decision = decisionOf(event, {
-        place: placeOf(event.target, element.current),
+      const decision = decisionForKey(event, {
+        place: focusPlaceOf(event.target, element.current),
         isDangerous: isDangerous(call),
-        hasLadder: (call.rule_offers ?? []).length > 0,
+        hasRuleOffers: (call.rule_offers ?? []).length > 0,
         hasSingleKeys: readSingleKeys(),
-        sinceShown: ambient.now() - times.current.shown,
-        sinceTyped: ambient.now() - times.current.typed,
+        sinceShown: environment.now() - times.current.changedAt,
+        sinceTyped: environment.now() - times.current.typedAt,
         isMac: IS_MAC,
       });
       if (decision === null) {
         // The letter goes to the box: what looks like a decision among those that follow is none.
-        if (isLetter(event)) times.current.typed = ambient.now();
+        if (isLetter(event)) times.current.typedAt = environment.now();
         return;
       }
       event.preventDefault();
@@ -47,11 +47,11 @@ export function useDockKeys(given: Given): void {
     };
     document.addEventListener("keydown", listen);
     return () => document.removeEventListener("keydown", listen);
-  }, [ambient]);
+  }, [environment]);
 }
 
 /** The call on whose card the key was pressed; else the first. */
-export function currentOf(calls: readonly CallShape[], target: EventTarget | null): CallShape | null {
+function callForKey(calls: readonly CallView[], target: EventTarget | null): CallView | null {
   const id = target instanceof Element ? target.closest<HTMLElement>("[data-call]")?.dataset.call : undefined;
   return calls.find((call) => call.id === id) ?? calls[0] ?? null;
 }

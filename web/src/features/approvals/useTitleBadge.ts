@@ -1,16 +1,16 @@
 /** While the page is out of sight and something waits, its title says so. */
 import { useEffect, useState } from "react";
-import { useSlice } from "../../app/page";
-import { useTitlePart } from "../../app/title";
-import { waitingEverywhere } from "./waiting";
+import { useSelector } from "../../app/appServices";
+import { useTitlePart } from "../../app/documentTitle";
+import { countWaiting } from "./pendingCalls";
 
 export function useTitleBadge(): void {
-  const waiting = useSlice(waitingEverywhere);
+  const waiting = useSelector(countWaiting);
   const [isHidden, setHidden] = useState(document.hidden);
   useEffect(() => {
-    const look = () => setHidden(document.hidden);
-    document.addEventListener("visibilitychange", look);
-    return () => document.removeEventListener("visibilitychange", look);
+    const update = () => setHidden(document.hidden);
+    document.addEventListener("visibilitychange", update);
+    return () => document.removeEventListener("visibilitychange", update);
   }, []);
   useTitlePart("badge", isHidden && waiting > 0 ? `(${waiting}) ⏳` : "");
 }

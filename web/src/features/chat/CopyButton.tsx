@@ -1,12 +1,11 @@
 /** Copies a text, and says that it did. */
-import { useWords } from "../../i18n/words";
+import { useTexts } from "../../i18n/texts";
 import { announce } from "../../ui/Announcer";
 import { IconButton } from "../../ui/Button";
-import { useCopy } from "../../ui/useCopy";
-import { WORDS } from "./words";
+import { useCopy } from "../../ui/useCopyFeedback";
 
 export function CopyButton({ text, label }: { text: string; label?: string }) {
-  const t = useWords(WORDS);
+  const t = useTexts("chat");
   const { isCopied, copy } = useCopy();
   return (
     <IconButton

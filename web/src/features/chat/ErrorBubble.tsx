@@ -1,25 +1,24 @@
 /** Something that ended or held up a turn, in words, with the way on. */
 import type { ErrorMessage } from "../../api/schema";
 import type { Message } from "../../api/types";
-import { useLanguage, usePage, useSlice } from "../../app/page";
+import { useLanguage, useAppServices, useSelector } from "../../app/appServices";
 import { say } from "../../i18n/say";
-import { useWords } from "../../i18n/words";
-import { canContinue, visible } from "../../store/selectors";
+import { useTexts } from "../../i18n/texts";
+import { canContinue, visibleMessages } from "../../store/selectors";
 import { Button } from "../../ui/Button";
 import { ForeignText } from "../../ui/ForeignText";
 import { Icon } from "../../ui/icons";
-import { timeOf } from "../../ui/times";
-import { WORDS } from "./words";
+import { timeOf } from "../../ui/timeFormat";
 
 export function ErrorBubble({ message, context }: { message: ErrorMessage; context: string }) {
-  const t = useWords(WORDS);
+  const t = useTexts("chat");
   const language = useLanguage();
-  const { act } = usePage();
-  const isLast = useSlice(
-    (state) => lastOf(visible(state, context).messages)?.message_id === message.message_id,
+  const { act } = useAppServices();
+  const isLast = useSelector(
+    (state) => lastMessage(visibleMessages(state, context).messages)?.message_id === message.message_id,
     [context, message.message_id],
   );
-  const mayContinue = useSlice((state) => canContinue(state, context), [context]);
+  const mayContinue = useSelector((state) => canContinue(state, context), [context]);
   return (
     <article className="error-bubble" aria-label={t("error")}>
       <Icon name="warning" />
@@ -42,6 +41,6 @@ export function ErrorBubble({ message, context }: { message: ErrorMessage; conte
 }
 
 /** A switch of the mode says nothing: it is often what the way on needs. */
-function lastOf(messages: readonly Message[]): Message | undefined {
+function lastMessage(messages: readonly Message[]): Message | undefined {
   return messages.findLast((each) => each.type !== "system_control");
 }

@@ -1,61 +1,39 @@
 /** What is going on, from the state alone: in words, how far, which attempt, since when; and the ways to stop it. */
 import { useEffect, useState } from "react";
 import type { State } from "../../api/types";
-import { useLanguage, usePage, useSlice } from "../../app/page";
+import { useLanguage, useAppServices, useSelector } from "../../app/appServices";
 import { type Language, say, sayState } from "../../i18n/say";
-import { type Say, useWords } from "../../i18n/words";
+import { type Texts, hasText, textsIn, useTexts } from "../../i18n/texts";
 import { canContinue, canSend, isBusy, isConnected, isStopping } from "../../store/selectors";
 import { announce } from "../../ui/Announcer";
 import { ForeignText } from "../../ui/ForeignText";
 import { Button } from "../../ui/Button";
-import { titleOf } from "../approvals/tools";
+import { titleOf } from "../tool-calls/callText";
 import "./state-line.css";
 
-const WORDS = {
-  attempt: ["attempt {retry} of {max}", "第 {retry} 次，共 {max} 次"],
-  inSeconds: ["in {n} s", "{n} 秒后"],
-  retryNow: ["Retry now", "立即重试"],
-  stop: ["Stop", "停止"],
-  stopping: ["Stopping…", "正在停止…"],
-  pause: ["Pause", "暂停"],
-  resume: ["Resume", "恢复"],
-  continue: ["Continue", "继续"],
-  tryAgain: ["Try again now", "立即重试"],
-  unsaved: [
-    "The server cannot save this conversation: {why} Nothing that was saved is lost. Free space on the server's disk, or make its data folder writable; it tries again by itself.",
-    "服务器无法保存此对话：{why}已保存的内容不会丢失。请释放服务器磁盘空间，或确保其数据文件夹可写；服务器会自动重试。",
-  ],
-  done: ["{done} of {total} done", "已完成 {done}/{total}"],
-  characters: ["{n} characters", "{n} 个字符"],
-  seconds: ["{n} s", "{n} 秒"],
-  lastKnown: ["No connection. Last known: {state}", "无连接。最后状态：{state}"],
-  calls: ["{n} {n|call|calls}", "{n} 个调用"],
-  questions: ["{n} {n|question|questions}", "{n} 个问题"],
-  messages: ["{n} messages", "{n} 条消息"],
-} as const;
-const SHOWN_AFTER = 3;
+const MIN_SHOWN_SECONDS = 3;
 
 export function StateLine({ id }: { id: string }) {
-  const t = useWords(WORDS);
+  const t = useTexts("stateLine");
   const language = useLanguage();
-  const { act } = usePage();
-  const state = useSlice((all) => all.contexts[id]?.shape.value?.current_state ?? null, [id]);
-  const isWorking = useSlice((all) => isBusy(all, id), [id]);
-  const isOn = useSlice(isConnected);
-  const mayContinue = useSlice((all) => canContinue(all, id), [id]);
-  const isTurnOpen = useSlice((all) => canSend(all, id) === "later", [id]);
-  const isEnding = useSlice((all) => isStopping(all, id), [id]);
+  const { act } = useAppServices();
+  const state = useSelector((all) => all.contexts[id]?.view.value?.current_state ?? null, [id]);
+  const isWorking = useSelector((all) => isBusy(all, id), [id]);
+  const isOnline = useSelector(isConnected);
+  const mayContinue = useSelector((all) => canContinue(all, id), [id]);
+  const isTurnOpen = useSelector((all) => canSend(all, id) === "later", [id]);
+  const isStopRequested = useSelector((all) => isStopping(all, id), [id]);
   const now = useNow(isWorking);
   const since = useSince(id, isWorking);
-  const words = state === null ? "" : sayState(named(state, language), language);
+  const stateText = state === null ? "" : stateWords(state, language);
   useEffect(() => {
-    if (words !== "") announce(words);
-  }, [words]);
+    if (stateText !== "") announce(stateText);
+  }, [stateText]);
   const steer = (how: "cancel" | "pause" | "resume" | "continue" | "retry") => act({ kind: "steer", id, how });
   const detail = state === null ? [] : detailOf(state, t, now);
   const elapsed = isWorking ? Math.floor((now - since) / 1000) : 0;
-  const shown = [...detail, ...(elapsed >= SHOWN_AFTER ? [t("seconds", { n: elapsed })] : [])].join(" · ");
-  const off = isOn ? null : t("lastKnown", { state: words });
+  const detailText = [...detail, ...(elapsed >= MIN_SHOWN_SECONDS ? [t("seconds", { n: elapsed })] : [])].join(" · ");
+  const offlineReason = isOnline ? null : t("lastKnown", { state: stateText });
   return (
     <>
       {state?.type === "waiting_for_recovery" && (
@@ -64,14 +42,14 @@ export function StateLine({ id }: { id: string }) {
         </p>
       )}
       <div
-        className={`state-line ${words === "" ? "is-quiet" : ""} ${isWorking ? "is-working" : ""}`}
+        className={`state-line ${stateText === "" ? "is-quiet" : ""} ${isWorking ? "is-working" : ""}`}
         data-state={state?.type}
       >
-        {words !== "" && <span className="state-dot" aria-hidden="true" />}
+        {stateText !== "" && <span className="state-dot" aria-hidden="true" />}
         <span className="state-words">
-          <ForeignText text={isOn || words === "" ? words : t("lastKnown", { state: words })} />
+          <ForeignText text={isOnline || stateText === "" ? stateText : t("lastKnown", { state: stateText })} />
         </span>
-        <span className="state-detail">{shown}</span>
+        <span className="state-detail">{detailText}</span>
         {state !== null && "error_type" in state && (
           <span className="state-detail">
             <ForeignText text={say(state.error_type, language)} />
@@ -79,22 +57,22 @@ export function StateLine({ id }: { id: string }) {
         )}
         <span className="state-buttons">
           {state?.type === "transient_error" && (
-            <Button kind="small" whyNot={off} onClick={() => steer("retry")}>
+            <Button kind="small" whyNot={offlineReason} onClick={() => steer("retry")}>
               {t("retryNow")}
             </Button>
           )}
           {state?.type === "paused" && (
-            <Button kind="small" whyNot={off} icon="play" onClick={() => steer("resume")}>
+            <Button kind="small" whyNot={offlineReason} icon="play" onClick={() => steer("resume")}>
               {t("resume")}
             </Button>
           )}
           {mayContinue && state?.type !== "idle" && (
-            <Button kind="small" whyNot={off} icon="play" onClick={() => steer("continue")}>
+            <Button kind="small" whyNot={offlineReason} icon="play" onClick={() => steer("continue")}>
               {t(state?.type === "waiting_for_recovery" ? "tryAgain" : "continue")}
             </Button>
           )}
           {isWorking && state?.type !== "cancelling" && (
-            <Button kind={["small", "quiet"]} whyNot={off} icon="pause" onClick={() => steer("pause")}>
+            <Button kind={["small", "quiet"]} whyNot={offlineReason} icon="pause" onClick={() => steer("pause")}>
               {t("pause")}
             </Button>
           )}
@@ -104,7 +82,7 @@ export function StateLine({ id }: { id: string }) {
               kind="small"
               icon="stop"
               extraClass="state-stop"
-              whyNot={off ?? (isEnding ? t("stopping") : null)}
+              whyNot={offlineReason ?? (isStopRequested ? t("stopping") : null)}
               onClick={() => steer("cancel")}
             >
               {t("stop")}
@@ -117,14 +95,12 @@ export function StateLine({ id }: { id: string }) {
 }
 
 /** How far it is, of the states that say so. */
-function detailOf(state: State, t: Say<typeof WORDS>, now: number): string[] {
+function detailOf(state: State, t: Texts<"stateLine">, now: number): string[] {
   switch (state.type) {
     case "transient_error": {
       const seconds = Math.max(0, Math.ceil((new Date(state.retry_at).getTime() - now) / 1000));
-      return [
-        t("attempt", { retry: state.retry_count, max: state.max_retries }),
-        ...(seconds > 0 ? [t("inSeconds", { n: seconds })] : []),
-      ];
+      const attempt = t("attempt", { retry: state.retry_count, max: state.max_retries });
+      return [seconds > 0 ? t("retryIn", { n: seconds, attempt }) : attempt];
     }
     case "executing_tool":
       return state.total > 1 ? [t("done", { done: state.done, total: state.total })] : [];
@@ -142,28 +118,30 @@ function detailOf(state: State, t: Say<typeof WORDS>, now: number): string[] {
 }
 
 function useNow(isRunning: boolean): number {
-  const { ambient } = usePage();
-  const [now, setNow] = useState(ambient.now());
+  const { environment } = useAppServices();
+  const [now, setNow] = useState(environment.now());
   useEffect(() => {
     if (!isRunning) return;
-    setNow(ambient.now());
-    const timer = setInterval(() => setNow(ambient.now()), 1000);
+    setNow(environment.now());
+    const timer = setInterval(() => setNow(environment.now()), 1000);
     return () => clearInterval(timer);
-  }, [isRunning, ambient]);
+  }, [isRunning, environment]);
   return now;
 }
 
 /** Since when it works: as the server says, unless our clock says that this is still to come. */
 function useSince(id: string, isWorking: boolean): number {
-  const { ambient } = usePage();
-  const told = useSlice((state) => Date.parse(state.contexts[id]?.shape.value?.turn?.started_at ?? ""), [id]);
-  const [seen, setSeen] = useState(ambient.now());
-  useEffect(() => setSeen(ambient.now()), [id, isWorking, ambient]);
-  return told <= seen ? told : seen;
+  const { environment } = useAppServices();
+  const startedAt = useSelector((state) => Date.parse(state.contexts[id]?.view.value?.turn?.started_at ?? ""), [id]);
+  const [firstSeen, setFirstSeen] = useState(environment.now());
+  useEffect(() => setFirstSeen(environment.now()), [id, isWorking, environment]);
+  return startedAt <= firstSeen ? startedAt : firstSeen;
 }
 
-/** A tool goes by what it does, as everywhere on the page. */
-function named(state: State, language: Language): State {
-  if (state.type !== "executing_tool") return state;
-  return { ...state, tool_name: titleOf({ tool: state.tool_name, display_name: state.tool_name }, language) };
+/** The progress text of a running built-in tool (“Reading a file…”); other tools are shown by name. */
+function stateWords(state: State, language: Language): string {
+  if (state.type !== "executing_tool") return sayState(state, language);
+  const { tool_name } = state;
+  if (hasText("toolProgress", tool_name)) return textsIn(language, "toolProgress")(tool_name);
+  return sayState({ ...state, tool_name: titleOf({ tool: tool_name, display_name: tool_name }, language) }, language);
 }

@@ -1,9 +1,9 @@
-/** What somebody has begun to write, for each conversation: it is there again after a reload. */
+/** Unsent drafts by conversation, stored so that they survive a reload. */
 import { useSyncExternalStore } from "react";
-import { keep, kept } from "../../app/looks";
+import { writeStorage, readStorage } from "../../app/theme";
 
 /** A file that was uploaded already, or that lies in the workspace. */
-export interface Attached {
+export interface Attachment {
   readonly path: string;
   /** In bytes, of one that was uploaded for this draft. */
   readonly size: number | null;
@@ -12,11 +12,11 @@ export interface Attached {
 
 export interface Draft {
   readonly text: string;
-  readonly files: readonly Attached[];
+  readonly files: readonly Attachment[];
 }
 
 /** Where drafts are kept. What cannot be kept is only forgotten earlier. */
-export interface Shelf {
+export interface DraftStorage {
   read(key: string): string | null;
   /** Nothing is kept of an empty one. */
   write(key: string, value: string): void;
@@ -27,11 +27,11 @@ export interface Drafts {
   read(id: string | null): Draft;
   write(id: string | null, change: Partial<Draft>): void;
   /** Puts something behind what is there already. */
-  add(id: string | null, more: Draft): void;
+  append(id: string | null, more: Draft): void;
   /** The conversation that had not begun has an id now. */
-  begun(id: string): void;
+  contextCreated(id: string): void;
   /** Another page has written under this key: what is kept there holds here, too. */
-  changed(key: string): void;
+  storageChanged(key: string): void;
   subscribe(listener: () => void): () => void;
 }
 
@@ -39,37 +39,37 @@ export const NO_DRAFT: Draft = { text: "", files: [] };
 
 const keyOf = (id: string | null) => `pilothouse-draft-${id ?? "new"}`;
 
-export function makeDrafts(shelf: Shelf): Drafts {
-  const known = new Map<string, Draft>();
+export function createDrafts(storage: DraftStorage): Drafts {
+  const cache = new Map<string, Draft>();
   const listeners = new Set<() => void>();
-  const tell = () => [...listeners].forEach((listener) => listener());
+  const notify = () => [...listeners].forEach((listener) => listener());
   const read = (id: string | null): Draft => {
     const key = keyOf(id);
-    const found = known.get(key) ?? parseDraft(shelf.read(key));
-    known.set(key, found);
-    return found;
+    const draft = cache.get(key) ?? parseDraft(storage.read(key));
+    cache.set(key, draft);
+    return draft;
   };
   const write = (id: string | null, change: Partial<Draft>) => {
     const draft = { ...read(id), ...change };
     const isEmpty = draft.text === "" && draft.files.length === 0;
-    known.set(keyOf(id), draft);
-    shelf.write(keyOf(id), isEmpty ? "" : JSON.stringify(draft));
-    tell();
+    cache.set(keyOf(id), draft);
+    storage.write(keyOf(id), isEmpty ? "" : JSON.stringify(draft));
+    notify();
   };
-  const add = (id: string | null, more: Draft) => {
+  const append = (id: string | null, more: Draft) => {
     const { text, files } = read(id);
     write(id, { text: [text, more.text].filter((each) => each !== "").join("\n\n"), files: [...files, ...more.files] });
   };
   return {
     read,
     write,
-    add,
-    begun(id) {
-      add(id, read(null));
+    append,
+    contextCreated(id) {
+      append(id, read(null));
       write(null, NO_DRAFT);
     },
-    changed(key) {
-      if (known.delete(key)) tell();
+    storageChanged(key) {
+      if (cache.delete(key)) notify();
     },
     subscribe(listener) {
       listeners.add(listener);
@@ -81,26 +81,26 @@ export function makeDrafts(shelf: Shelf): Drafts {
 /** What was kept; what cannot be read is no draft. */
 export function parseDraft(stored: string | null): Draft {
   try {
-    const found = JSON.parse(stored ?? "null") as Partial<Draft> | null;
-    if (typeof found?.text !== "string" || !Array.isArray(found.files)) return NO_DRAFT;
-    return { text: found.text, files: found.files.filter(isAttached) };
+    const parsed = JSON.parse(stored ?? "null") as Partial<Draft> | null;
+    if (typeof parsed?.text !== "string" || !Array.isArray(parsed.files)) return NO_DRAFT;
+    return { text: parsed.text, files: parsed.files.filter(isAttachment) };
   } catch {
     return NO_DRAFT;
   }
 }
 
-function isAttached(found: Partial<Attached> | null): found is Attached {
+function isAttachment(value: Partial<Attachment> | null): value is Attachment {
   return (
-    typeof found?.path === "string" &&
-    (found.size === null || typeof found.size === "number") &&
-    (found.kind === "image" || found.kind === "file")
+    typeof value?.path === "string" &&
+    (value.size === null || typeof value.size === "number") &&
+    (value.kind === "image" || value.kind === "file")
   );
 }
 
-export const drafts = makeDrafts({
-  read: kept,
+export const drafts = createDrafts({
+  read: readStorage,
   write(key, value) {
-    if (value !== "") return keep(key, value);
+    if (value !== "") return writeStorage(key, value);
     try {
       localStorage.removeItem(key);
     } catch {
@@ -109,7 +109,8 @@ export const drafts = makeDrafts({
   },
 });
 
-if (typeof window !== "undefined") window.addEventListener("storage", ({ key }) => key !== null && drafts.changed(key));
+if (typeof window !== "undefined")
+  window.addEventListener("storage", ({ key }) => key !== null && drafts.storageChanged(key));
 
 export function useDraft(id: string | null): Draft {
   return useSyncExternalStore(drafts.subscribe, () => drafts.read(id));

@@ -1,16 +1,16 @@
 /** The modes that there are. They change only with the server's configuration; which is the default, also with the
  * preference. */
-import type { ModeShape } from "../../api/schema";
-import { useAsked, useLanguage, useSlice } from "../../app/page";
-import { visibleName } from "../../ui/names";
+import type { ModeView } from "../../api/schema";
+import { useQuery, useLanguage, useSelector } from "../../app/appServices";
+import { visibleName } from "../../ui/safeText";
 
-const NONE: readonly ModeShape[] = [];
+const NONE: readonly ModeView[] = [];
 
-export function useModes(): readonly ModeShape[] {
-  const isUp = useSlice((state) => state.connection.is === "up");
+export function useModes(): readonly ModeView[] {
+  const isUp = useSelector((state) => state.connection.is === "up");
   const language = useLanguage();
-  const preferred = useSlice((state) => state.session.value?.preferences?.default_mode ?? "");
-  return useAsked("GET /api/modes", {}, `${language} ${isUp} ${preferred}`).value?.items ?? NONE;
+  const preferred = useSelector((state) => state.session.value?.preferences?.default_mode ?? "");
+  return useQuery("GET /api/modes", {}, `${language} ${isUp} ${preferred}`).value?.items ?? NONE;
 }
 
 export function useModeTitle(): (name: string) => string {

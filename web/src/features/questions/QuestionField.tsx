@@ -1,33 +1,32 @@
 /** One question: choices, several choices, or words; and always the person's own words. */
 import { useId } from "react";
-import { useWords } from "../../i18n/words";
+import { useTexts } from "../../i18n/texts";
 import { ForeignText } from "../../ui/ForeignText";
-import { type Filled, type Question, pick, pickOwn, write } from "./answers";
-import { WORDS } from "./words";
+import { type FieldValue, type Question, toggleOption, toggleOwnText, setOwnText } from "./formValues";
 
 export function QuestionField({
   question,
-  filled,
+  value,
   onChange,
 }: {
   question: Question;
-  filled: Filled;
-  onChange(to: Filled): void;
+  value: FieldValue;
+  onChange(to: FieldValue): void;
 }) {
-  const t = useWords(WORDS);
+  const t = useTexts("questions");
   const id = useId();
   const { options, isMultiple } = question;
   const kind = isMultiple ? "checkbox" : "radio";
   const hasOptions = options.length > 0;
-  const words = (
+  const textarea = (
     <textarea
       className="field"
       rows={hasOptions ? 1 : 2}
-      value={filled.own}
+      value={value.own}
       aria-label={hasOptions ? t("own") : t("answerField")}
       aria-describedby={`${id}-question`}
       placeholder={hasOptions ? t("own") : t("answerField")}
-      onChange={(event) => onChange(write(question, filled, event.target.value))}
+      onChange={(event) => onChange(setOwnText(question, value, event.target.value))}
     />
   );
   return (
@@ -40,13 +39,13 @@ export function QuestionField({
         <ForeignText text={question.question} />
       </p>
       {isMultiple && hasOptions && <p className="soft small">{t("several")}</p>}
-      {options.map((option, place) => (
-        <label key={place} className="question-option">
+      {options.map((option, index) => (
+        <label key={index} className="question-option">
           <input
             type={kind}
             name={id}
-            checked={filled.picked.includes(place)}
-            onChange={() => onChange(pick(question, filled, place))}
+            checked={value.picked.includes(index)}
+            onChange={() => onChange(toggleOption(question, value, index))}
           />
           <span>
             <ForeignText text={option} />
@@ -58,14 +57,14 @@ export function QuestionField({
           <input
             type={kind}
             name={id}
-            checked={filled.isOwn}
+            checked={value.isOwn}
             aria-label={t("own")}
-            onChange={() => onChange(pickOwn(question, filled))}
+            onChange={() => onChange(toggleOwnText(question, value))}
           />
-          {words}
+          {textarea}
         </div>
       ) : (
-        words
+        textarea
       )}
     </fieldset>
   );

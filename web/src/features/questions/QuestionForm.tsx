@@ -1,66 +1,71 @@
 /** What one call asks, with a place for each answer. Nothing is sent that was not filled in or declined here. */
 import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from "react";
-import type { CallShape } from "../../api/schema";
+import type { CallView } from "../../api/schema";
 import { ServerError } from "../../api/types";
-import { useCell } from "../../app/cell";
-import { useDoing, usePage, useSlice } from "../../app/page";
+import { useAtom } from "../../app/atom";
+import { useAction, useAppServices, useSelector } from "../../app/appServices";
 import { isComposing, keysOf, useShortcut } from "../../app/shortcuts";
-import { useWords } from "../../i18n/words";
+import { useTexts } from "../../i18n/texts";
 import { isConnected } from "../../store/selectors";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/icons";
 import { ProblemNote } from "../../ui/ProblemNote";
-import { boxKeyOf, isTouch, sendKeys } from "../chat/composer/keys";
-import { focusBox } from "../chat/editing";
-import { type Filled, UNFILLED, answerOf, filledOf, questionsOf } from "./answers";
+import { composerActionForKey, isTouch, sendKeysAtom } from "../chat/composer/composerKeys";
+import { focusComposer } from "../chat/messageEdit";
+import { type FieldValue, EMPTY_VALUE, answerOf, parseStoredValues, questionsOf } from "./formValues";
 import { QuestionField } from "./QuestionField";
-import { answers } from "./kept";
-import { WORDS } from "./words";
+import { storedAnswers } from "./storedAnswers";
 
 /** A field of the form is a box with something in it and nothing around it. */
-const BOX = { listed: null, isEmpty: false, isRunning: false } as const;
+const FIELD_STATE = { suggestionCount: null, isEmpty: false, isRunning: false } as const;
 
-interface Given {
+interface Props {
   context: string;
-  call: CallShape;
+  call: CallView;
   /** How many calls ask after this one. */
-  more: number;
+  queuedForms: number;
   onAnswered(): void;
 }
 
-export function QuestionForm({ context, call, more, onAnswered }: Given) {
-  const t = useWords(WORDS);
-  const { act, api } = usePage();
-  const isOn = useSlice(isConnected);
-  const sendsWith = useCell(sendKeys);
-  const doing = useDoing();
+export function QuestionForm({ context, call, queuedForms, onAnswered }: Props) {
+  const t = useTexts("questions");
+  const { act, api } = useAppServices();
+  const isOn = useSelector(isConnected);
+  const sendKeys = useAtom(sendKeysAtom);
+  const action = useAction();
   const titleId = useId();
   const frame = useRef<HTMLFormElement>(null);
-  const asked = questionsOf(call.arguments);
-  const [filled, setFilled] = useState(() => filledOf(answers.read(call.id), asked.length));
-  const given = asked.map((question, place) => answerOf(question, filled[place] ?? UNFILLED));
-  const open = given.filter((each) => each === "").length;
-  const whyNot = !isOn ? t("offline") : doing.isBusy ? t("declining") : open === given.length ? t("empty") : null;
+  const questions = questionsOf(call.arguments);
+  const [values, setValues] = useState(() => parseStoredValues(storedAnswers.read(call.id), questions.length));
+  const answerTexts = questions.map((question, index) => answerOf(question, values[index] ?? EMPTY_VALUE));
+  const unansweredCount = answerTexts.filter((each) => each === "").length;
+  const whyNot = !isOn
+    ? t("offline")
+    : action.isBusy
+      ? t("declining")
+      : unansweredCount === answerTexts.length
+        ? t("empty")
+        : null;
   useShortcut("approval.focus", () => frame.current?.querySelector<HTMLElement>("textarea, input")?.focus());
 
-  const change = (place: number, to: Filled) => {
-    const next = filled.map((each, other) => (other === place ? to : each));
-    setFilled(next);
-    answers.write(call.id, JSON.stringify(next));
+  const change = (index: number, to: FieldValue) => {
+    const next = values.map((each, other) => (other === index ? to : each));
+    setValues(next);
+    storedAnswers.write(call.id, JSON.stringify(next));
   };
   const send = () => {
     if (whyNot !== null) return;
     onAnswered();
-    act({ kind: "answer", id: context, body: { answers: given, call_id: call.id } });
+    act({ kind: "answer", id: context, body: { answers: answerTexts, call_id: call.id } });
   };
   /** Enter goes to what has no answer yet; where all have one, it sends them. */
   const next = () => {
-    const place = given.indexOf("");
-    if (place < 0) send();
-    else frame.current?.querySelectorAll("fieldset")[place]?.querySelector<HTMLElement>("textarea, input")?.focus();
+    const index = answerTexts.indexOf("");
+    if (index < 0) send();
+    else frame.current?.querySelectorAll("fieldset")[index]?.querySelector<HTMLElement>("textarea, input")?.focus();
   };
   const decline = () =>
-    doing.run(async () => {
+    action.run(async () => {
       onAnswered();
       const path = { context_id: context };
       try {
@@ -68,15 +73,19 @@ export function QuestionForm({ context, call, more, onAnswered }: Given) {
       } catch (error) {
         // Only what a running call asks can be declined as such. The agent itself is told so in words.
         if (!(error instanceof ServerError) || error.problem.code !== "no_question") throw error;
-        const words = asked.map(() => t("declined"));
+        const words = questions.map(() => t("declined"));
         await api("POST /api/contexts/{context_id}/answers", { path, body: { answers: words, call_id: call.id } });
       }
     });
   const onKeyDown = (event: KeyboardEvent) => {
     if (isComposing(event.nativeEvent) || event.defaultPrevented) return;
     const isInText = event.target instanceof HTMLTextAreaElement;
-    if (event.key === "Escape") focusBox();
-    else if (isInText && boxKeyOf(event.nativeEvent, { ...BOX, isTouch: isTouch(), sendsWith }) === "send") next();
+    if (event.key === "Escape") focusComposer();
+    else if (
+      isInText &&
+      composerActionForKey(event.nativeEvent, { ...FIELD_STATE, isTouch: isTouch(), sendKeys }) === "send"
+    )
+      next();
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -101,26 +110,28 @@ export function QuestionForm({ context, call, more, onAnswered }: Given) {
         <span className="questions-reach soft small">{t("reach", { keys: keysOf("approval.focus") })}</span>
       </header>
       <div className="questions-fields">
-        {asked.map((question, place) => (
+        {questions.map((question, index) => (
           <QuestionField
-            key={place}
+            key={index}
             question={question}
-            filled={filled[place] ?? UNFILLED}
-            onChange={(to) => change(place, to)}
+            value={values[index] ?? EMPTY_VALUE}
+            onChange={(to) => change(index, to)}
           />
         ))}
       </div>
-      <ProblemNote problem={doing.problem} />
+      <ProblemNote problem={action.problem} />
       <footer className="questions-foot">
         <span className="soft small">
           {[
-            ...(more > 0 ? [t("more", { n: more })] : []),
-            ...(asked.length > 1 && open > 0 && open < asked.length ? [t("open", { n: open })] : []),
+            ...(queuedForms > 0 ? [t("more", { n: queuedForms })] : []),
+            ...(questions.length > 1 && unansweredCount > 0 && unansweredCount < questions.length
+              ? [t("open", { n: unansweredCount })]
+              : []),
           ].join(" · ")}
         </span>
         <Button
           kind="quiet"
-          whyNot={isOn ? (doing.isBusy ? t("declining") : null) : t("offline")}
+          whyNot={isOn ? (action.isBusy ? t("declining") : null) : t("offline")}
           onClick={() => void decline()}
         >
           {t("decline")}

@@ -1,37 +1,36 @@
 /** The questions that the agent has asked, as a form: the oldest first. */
 import { useEffect, useRef } from "react";
 import { isFocusLost } from "../../app/focusPolicy";
-import { useSlice } from "../../app/page";
+import { useSelector } from "../../app/appServices";
 import { keysOf } from "../../app/shortcuts";
-import { useWords } from "../../i18n/words";
-import { questions } from "../../store/selectors";
+import { useTexts } from "../../i18n/texts";
+import { openQuestions } from "../../store/selectors";
 import { announce } from "../../ui/Announcer";
-import { visibleLine } from "../../ui/names";
-import { focusBox } from "../chat/editing";
-import { questionsOf } from "./answers";
-import { answers } from "./kept";
+import { visibleLine } from "../../ui/safeText";
+import { focusComposer } from "../chat/messageEdit";
+import { questionsOf } from "./formValues";
+import { storedAnswers } from "./storedAnswers";
 import { QuestionForm } from "./QuestionForm";
-import { WORDS } from "./words";
 import "./questions.css";
 
 export function Questions({ id }: { id: string }) {
-  const t = useWords(WORDS);
-  const open = useSlice((state) => questions(state, id), [id]);
-  const asked = useSlice(
-    (state) => (state.contexts[id]?.shape.value?.open_questions ?? []).map((call) => call.id),
+  const t = useTexts("questions");
+  const openCalls = useSelector((state) => openQuestions(state, id), [id]);
+  const askedIds = useSelector(
+    (state) => (state.contexts[id]?.view.value?.open_questions ?? []).map((call) => call.id),
     [id],
   );
-  const seen = useRef<readonly string[]>([]);
-  const mine = useRef(new Set<string>());
+  const previousIds = useRef<readonly string[]>([]);
+  const answeredHere = useRef(new Set<string>());
   const hadFocus = useRef(false);
-  const [call] = open;
+  const [call] = openCalls;
 
   useEffect(() => {
-    const over = seen.current.filter((each) => !asked.includes(each));
-    for (const each of over) answers.forget(each);
-    if (over.some((each) => !mine.current.has(each))) announce(t("gone"), true);
-    seen.current = asked;
-  }, [asked.join(" ")]);
+    const closedIds = previousIds.current.filter((each) => !askedIds.includes(each));
+    for (const each of closedIds) storedAnswers.forget(each);
+    if (closedIds.some((each) => !answeredHere.current.has(each))) announce(t("gone"), true);
+    previousIds.current = askedIds;
+  }, [askedIds.join(" ")]);
   useEffect(() => {
     const list = call === undefined ? [] : questionsOf(call.arguments);
     const [first] = list;
@@ -43,7 +42,7 @@ export function Questions({ id }: { id: string }) {
           : t("many", { n: list.length, keys }),
         true,
       );
-    else if (hadFocus.current && isFocusLost()) focusBox();
+    else if (hadFocus.current && isFocusLost()) focusComposer();
     hadFocus.current = false;
   }, [call?.id]);
 
@@ -58,8 +57,8 @@ export function Questions({ id }: { id: string }) {
         key={call.id}
         context={id}
         call={call}
-        more={open.length - 1}
-        onAnswered={() => mine.current.add(call.id)}
+        queuedForms={openCalls.length - 1}
+        onAnswered={() => answeredHere.current.add(call.id)}
       />
     </div>
   );

@@ -1,11 +1,10 @@
 /** The button that lets a person choose files. */
 import { useRef } from "react";
-import { useWords } from "../../../i18n/words";
+import { useTexts } from "../../../i18n/texts";
 import { IconButton } from "../../../ui/Button";
-import { WORDS } from "./words";
 
 export function AttachButton({ onFiles }: { onFiles(files: readonly File[]): void }) {
-  const t = useWords(WORDS);
+  const t = useTexts("composer");
   const input = useRef<HTMLInputElement>(null);
   return (
     <>

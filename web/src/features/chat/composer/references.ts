@@ -3,7 +3,7 @@
  * What is written by `format` is read by `parse`.
  */
 import type { FileReferencePayload } from "../../../api/schema";
-import { visibleText } from "../../../ui/names";
+import { visibleText } from "../../../ui/safeText";
 
 export interface Reference {
   readonly path: string;
@@ -15,27 +15,27 @@ export interface Reference {
 }
 
 /** No part of an unquoted path: what ends it in a sentence, also in a Chinese one. */
-const ENDS = '\\s"`,;，。；：！？、（）【】《》「」『』“”‘’';
+const TERMINATORS = '\\s"`,;，。；：！？、（）【】《》「」『』“”‘’';
 /** A sign behind a letter or digit is part of an address, not of a reference. */
-const FOUND = new RegExp(
-  String.raw`(?<![\w.+-])@(?:("(?:[^"\\\n]|\\.)*")(?::([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?(?!\d))?|([^${ENDS}]+))`,
+const REFERENCE = new RegExp(
+  String.raw`(?<![\w.+-])@(?:("(?:[^"\\\n]|\\.)*")(?::([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?(?!\d))?|([^${TERMINATORS}]+))`,
   "gu",
 );
-const WRITING = new RegExp(String.raw`(?<![\w.+-])@(?:"([^"\n]*)|([^${ENDS}]*))$`, "u");
+const UNFINISHED_REFERENCE = new RegExp(String.raw`(?<![\w.+-])@(?:"([^"\n]*)|([^${TERMINATORS}]*))$`, "u");
 const TRAILING = /[.:!?)\]}>'*]+$/;
 const LINES = /^(.+):([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?$/s;
 
 /** Everything that reads like a reference, in its order. Whether there is such a file, only the server knows. */
-export function parse(text: string): readonly Reference[] {
-  return [...text.matchAll(FOUND)].flatMap((found) => {
-    const [whole, quoted, from, to, plain] = found;
-    if (plain !== undefined) return plainReference(plain, found.index);
+export function parseReferences(text: string): readonly Reference[] {
+  return [...text.matchAll(REFERENCE)].flatMap((match) => {
+    const [matchText, quoted, from, to, plain] = match;
+    if (plain !== undefined) return plainReference(plain, match.index);
     const path = unquoted(quoted ?? "");
     const lines = linesOf(from, to);
     if (path === "") return [];
     const isRange = from !== undefined && lines !== null;
-    const end = found.index + (isRange ? whole.length : 1 + (quoted?.length ?? 0));
-    return [{ path, lines, start: found.index, end }];
+    const end = match.index + (isRange ? matchText.length : 1 + (quoted?.length ?? 0));
+    return [{ path, lines, start: match.index, end }];
   });
 }
 
@@ -61,28 +61,29 @@ function unquoted(quoted: string): string {
 }
 
 /** As it is written in a text. A path that could be read otherwise, or that hides something, stands in quotes. */
-export function format(path: string, lines: Reference["lines"] = null): string {
+export function formatReference(path: string, lines: Reference["lines"] = null): string {
   const plain = `@${path}`;
-  const [read] = parse(plain);
-  const isPlain = read?.path === path && read.lines === null && read.end === plain.length && visibleText(path) === path;
+  const [parsed] = parseReferences(plain);
+  const isPlain =
+    parsed?.path === path && parsed.lines === null && parsed.end === plain.length && visibleText(path) === path;
   const range = lines === null ? "" : `:${lines.from}${lines.to === lines.from ? "" : `-${lines.to}`}`;
   return (isPlain ? plain : `@${quotedPath(path)}`) + range;
 }
 
 function quotedPath(path: string): string {
   const hidden = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  const shown = [...JSON.stringify(path)].map((each) =>
+  const escaped = [...JSON.stringify(path)].map((each) =>
     visibleText(each) === each ? each : each.split("").map(hidden).join(""),
   );
-  return shown.join("");
+  return escaped.join("");
 }
 
 /** What is being written where the caret stands: `start` is the sign's place, `query` what follows it. Lines are not looked for. */
 export function referenceAt(text: string, caret: number): { readonly start: number; readonly query: string } | null {
-  const before = text.slice(0, caret);
-  const found = WRITING.exec(before);
-  const query = found?.[1] ?? found?.[2] ?? "";
-  return found === null || /.:[\d-]*$/.test(query) ? null : { start: found.index, query };
+  const textBefore = text.slice(0, caret);
+  const match = UNFINISHED_REFERENCE.exec(textBefore);
+  const query = match?.[1] ?? match?.[2] ?? "";
+  return match === null || /.:[\d-]*$/.test(query) ? null : { start: match.index, query };
 }
 
 export function payloadOf({ path, lines }: Pick<Reference, "path" | "lines">): FileReferencePayload {
@@ -94,6 +95,6 @@ export function payloadOf({ path, lines }: Pick<Reference, "path" | "lines">): F
 }
 
 /** The same file and lines are the same reference, however often they are named. */
-export function distinct(found: readonly Reference[]): readonly Reference[] {
-  return [...new Map(found.map((each) => [format(each.path, each.lines), each])).values()];
+export function uniqueReferences(references: readonly Reference[]): readonly Reference[] {
+  return [...new Map(references.map((each) => [formatReference(each.path, each.lines), each])).values()];
 }

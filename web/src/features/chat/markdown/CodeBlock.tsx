@@ -1,12 +1,12 @@
 /** A block of code: what language it is, copy, wrap and download, and its colours once it is whole. */
 import { useMemo, useState, type ReactElement } from "react";
-import { visibleName } from "../../../ui/names";
+import { visibleName } from "../../../ui/safeText";
 import { saveText } from "../../../ui/clipboard";
-import { shownCode } from "./code";
+import { codePreview } from "./codePreview";
 import { CopyButton } from "./CopyButton";
 import { languageOf } from "./highlight/languages";
-import { useRuns } from "./highlight/client";
-import { useRegion } from "./scrolls";
+import { useHighlightedRuns } from "./highlight/client";
+import { useScrollRegion } from "./useScrollRegion";
 import { useAround } from "./words";
 
 interface Props {
@@ -19,12 +19,12 @@ interface Props {
 export function CodeBlock({ code, info, isOpen }: Props): ReactElement {
   const { words } = useAround();
   const [isWrapped, setWrapped] = useState(false);
-  const [isWhole, setWhole] = useState(false);
+  const [isExpanded, setExpanded] = useState(false);
   const language = languageOf(info);
   const label = visibleName(info.split(/[\s,{:]/, 1)[0] ?? "") || words.code;
-  const [ref, region] = useRegion(label);
-  const shown = useMemo(() => shownCode(code, isWhole), [code, isWhole]);
-  const runs = useRuns(shown.text, isOpen ? undefined : language?.name);
+  const [ref, region] = useScrollRegion(label);
+  const preview = useMemo(() => codePreview(code, isExpanded), [code, isExpanded]);
+  const runs = useHighlightedRuns(preview.text, isOpen ? undefined : language?.name);
   return (
     <div className="md-code">
       <div className="md-bar">
@@ -41,7 +41,7 @@ export function CodeBlock({ code, info, isOpen }: Props): ReactElement {
         <pre>
           <code>
             {runs === undefined
-              ? shown.text
+              ? preview.text
               : runs.map(([text, kind], index) =>
                   kind === "" ? (
                     text
@@ -54,9 +54,9 @@ export function CodeBlock({ code, info, isOpen }: Props): ReactElement {
           </code>
         </pre>
       </div>
-      {shown.isCut && (
-        <button type="button" className="md-show-all" onClick={() => setWhole(true)}>
-          {words.showAll.replace("{n}", shown.lines.toLocaleString())}
+      {preview.isCut && (
+        <button type="button" className="md-show-all" onClick={() => setExpanded(true)}>
+          {words.showAll.replace("{n}", preview.lines.toLocaleString())}
         </button>
       )}
     </div>

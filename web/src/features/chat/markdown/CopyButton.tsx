@@ -1,6 +1,6 @@
 /** A button that copies a text, and says for a moment that it did. */
 import type { ReactElement } from "react";
-import { useCopy } from "../../../ui/useCopy";
+import { useCopy } from "../../../ui/useCopyFeedback";
 import { useAround } from "./words";
 
 interface Props {

@@ -1,6 +1,6 @@
 /** A model's answer, as Markdown, while it comes in and afterwards. Nothing in it runs and nothing in it loads. */
 import { memo, useMemo, useRef, type ReactElement } from "react";
-import { EMPTY, grow, shownBlocks, type Block } from "./blocks";
+import { EMPTY_ANSWER, updateAnswer, boundedBlocks, type Block } from "./blocks";
 import "./markdown.css";
 import { BlockToken } from "./render";
 import { AroundProvider, type MarkdownWords } from "./words";
@@ -18,9 +18,9 @@ interface Props {
 
 export const Markdown = memo(function Markdown({ text, isStreaming, words, onCopied }: Props): ReactElement {
   // A memory, not a state: `grow` gives the same for the same text, whatever is remembered.
-  const answer = useRef(EMPTY);
-  answer.current = grow(answer.current, text, isStreaming);
-  const blocks = shownBlocks(answer.current);
+  const answer = useRef(EMPTY_ANSWER);
+  answer.current = updateAnswer(answer.current, text, isStreaming);
+  const blocks = boundedBlocks(answer.current);
 
   const around = useMemo(() => ({ words, onCopied }), [words, onCopied]);
   return (

@@ -3,12 +3,12 @@ import type { Tokens } from "marked";
 import type { ReactElement } from "react";
 import { CopyButton } from "./CopyButton";
 import { Inline } from "./inline";
-import { useRegion } from "./scrolls";
+import { useScrollRegion } from "./useScrollRegion";
 import { useAround } from "./words";
 
 export function Table({ table }: { readonly table: Tokens.Table }): ReactElement {
   const { words } = useAround();
-  const [ref, region] = useRegion(words.table);
+  const [ref, region] = useScrollRegion(words.table);
   return (
     <div className="md-table">
       <div className="md-table-scroll" ref={ref} {...region}>

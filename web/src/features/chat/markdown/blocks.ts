@@ -3,7 +3,7 @@
  * again, and a block that stays the same stays the same object, so that nothing is rendered twice.
  */
 import type { Links, Token, Tokens } from "marked";
-import { healed } from "./heal";
+import { completeOpenSyntax } from "./openSyntax";
 import { lex } from "./lexer";
 
 export interface Block {
@@ -21,51 +21,51 @@ export interface Answer {
   readonly links: Readonly<Links>;
 }
 
-export const EMPTY: Answer = { text: "", isStreaming: true, blocks: [], frozen: 0, cut: 0, links: {} };
+export const EMPTY_ANSWER: Answer = { text: "", isStreaming: true, blocks: [], frozen: 0, cut: 0, links: {} };
 
 /** No answer is this long. What is behind it stays as typed. */
-const LONGEST = 200_000;
+const MAX_LEXED_CHARACTERS = 200_000;
 /** Nor is one quote or paragraph, nor has a list this many lines. */
-const LONGEST_BLOCK = 32_000;
-const MOST_LINES = 1_000;
-const MOST_BLOCKS = 1_500;
+const MAX_BLOCK_CHARACTERS = 32_000;
+const MAX_BLOCK_LINES = 1_000;
+const MAX_BLOCKS = 1_500;
 
 /** The answer with this text. What came before makes no difference to it: it only saves work. */
-export function grow(before: Answer, newText: string, isStreaming: boolean): Answer {
+export function updateAnswer(previous: Answer, newText: string, isStreaming: boolean): Answer {
   const text = newText.includes("\r") ? newText.replace(/\r\n?/g, "\n") : newText;
-  if (text === before.text && isStreaming === before.isStreaming) return before;
-  const goesOn = text.startsWith(before.text) && (before.isStreaming || text.length === before.text.length);
-  let kept = goesOn ? before : EMPTY;
+  if (text === previous.text && isStreaming === previous.isStreaming) return previous;
+  const isContinued = text.startsWith(previous.text) && (previous.isStreaming || text.length === previous.text.length);
+  let base = isContinued ? previous : EMPTY_ANSWER;
 
-  let tail = text.slice(kept.cut, LONGEST);
-  let lexed = lex(tail, kept.links);
+  let tail = text.slice(base.cut, MAX_LEXED_CHARACTERS);
+  let lexed = lex(tail, base.links);
   const isDefining = isStreaming && tail.slice(tail.lastIndexOf("\n") + 1).includes("]:");
-  const hasNewLinks = !isDefining && Object.keys(lexed.links).length > Object.keys(kept.links).length;
-  if (hasNewLinks && kept.frozen > 0) {
-    kept = EMPTY;
-    tail = text.slice(0, LONGEST);
+  const hasNewLinks = !isDefining && Object.keys(lexed.links).length > Object.keys(base.links).length;
+  if (hasNewLinks && base.frozen > 0) {
+    base = EMPTY_ANSWER;
+    tail = text.slice(0, MAX_LEXED_CHARACTERS);
     lexed = lex(tail);
   }
 
   const { tokens, links } = lexed;
-  const known = new Map<string, Block>();
-  for (const block of before.blocks.slice(kept.frozen)) {
-    if (!hasNewLinks || !block.token.raw.includes("[")) known.set(keyOf(block.token), block);
+  const previousBlocks = new Map<string, Block>();
+  for (const block of previous.blocks.slice(base.frozen)) {
+    if (!hasNewLinks || !block.token.raw.includes("[")) previousBlocks.set(keyOf(block.token), block);
   }
-  const blocksOf = (some: readonly Token[]): Block[] =>
-    some
+  const blocksOf = (blockTokens: readonly Token[]): Block[] =>
+    blockTokens
       .filter(isShown)
-      .map(bounded)
-      .map((token) => known.get(keyOf(token)) ?? { token });
+      .map(boundedToken)
+      .map((token) => previousBlocks.get(keyOf(token)) ?? { token });
 
   // While a definition is being written, where it leads is not known: nothing is final.
   const isFinal = isDefining ? 0 : finalTokens(tokens, tail);
-  const frozen = [...kept.blocks.slice(0, kept.frozen), ...blocksOf(tokens.slice(0, isFinal))];
-  const rest = tokens.slice(isFinal);
-  const blocks = [...frozen, ...blocksOf(isStreaming ? healed(rest, links) : rest)];
-  if (text.length > LONGEST) blocks.push({ token: asTyped(text.slice(LONGEST)) });
-  const cut = kept.cut + tokens.slice(0, isFinal).reduce((sum, token) => sum + token.raw.length, 0);
-  return { text, isStreaming, blocks, frozen: frozen.length, cut, links: isDefining ? kept.links : links };
+  const frozen = [...base.blocks.slice(0, base.frozen), ...blocksOf(tokens.slice(0, isFinal))];
+  const openTokens = tokens.slice(isFinal);
+  const blocks = [...frozen, ...blocksOf(isStreaming ? completeOpenSyntax(openTokens, links) : openTokens)];
+  if (text.length > MAX_LEXED_CHARACTERS) blocks.push({ token: plainTextToken(text.slice(MAX_LEXED_CHARACTERS)) });
+  const cut = base.cut + tokens.slice(0, isFinal).reduce((sum, token) => sum + token.raw.length, 0);
+  return { text, isStreaming, blocks, frozen: frozen.length, cut, links: isDefining ? base.links : links };
 }
 
 /**
@@ -93,19 +93,20 @@ function isShown(token: Token): boolean {
 }
 
 /** The blocks of an answer, as many as a page can bear. What is more stays as typed. */
-export function shownBlocks({ blocks }: Answer): readonly Block[] {
-  if (blocks.length <= MOST_BLOCKS) return blocks;
-  const rest = blocks.slice(MOST_BLOCKS).map((block) => block.token.raw);
-  return [...blocks.slice(0, MOST_BLOCKS), { token: asTyped(rest.join("\n")) }];
+export function boundedBlocks({ blocks }: Answer): readonly Block[] {
+  if (blocks.length <= MAX_BLOCKS) return blocks;
+  const rest = blocks.slice(MAX_BLOCKS).map((block) => block.token.raw);
+  return [...blocks.slice(0, MAX_BLOCKS), { token: plainTextToken(rest.join("\n")) }];
 }
 
-function bounded(token: Token): Token {
+function boundedToken(token: Token): Token {
   if (token.type === "code" || token.type === "table") return token;
-  const isLong = token.raw.length > LONGEST_BLOCK || token.raw.split("\n", MOST_LINES + 1).length > MOST_LINES;
-  return isLong ? asTyped(token.raw) : token;
+  const isLong =
+    token.raw.length > MAX_BLOCK_CHARACTERS || token.raw.split("\n", MAX_BLOCK_LINES + 1).length > MAX_BLOCK_LINES;
+  return isLong ? plainTextToken(token.raw) : token;
 }
 
-function asTyped(text: string): Tokens.Code {
+function plainTextToken(text: string): Tokens.Code {
   return { type: "code", codeBlockStyle: "indented", raw: text, text };
 }
 

@@ -1,10 +1,10 @@
 /** What stands in a line: emphasis, code, links and images. An image is never loaded: it is named and linked. */
 import type { Token, Tokens } from "marked";
 import type { ReactElement, ReactNode } from "react";
-import { visibleLine, visibleName, visibleText } from "../../../ui/names";
-import { hostOf, safeAddress, saysHost } from "./addresses";
+import { visibleLine, visibleName, visibleText } from "../../../ui/safeText";
+import { hostOf, safeUrl, textNamesHost } from "./linkTargets";
 import { withoutEntities } from "./entities";
-import { isMarked } from "./tokens";
+import { isMarked } from "./markedTokens";
 import { useAround } from "./words";
 
 const DEEPEST = 16;
@@ -72,7 +72,7 @@ function Link({
   readonly isInLink: boolean;
 }): ReactNode {
   const href = link.autolink === true ? link.href : withoutEntities(link.href);
-  const url = safeAddress(href);
+  const url = safeUrl(href);
   const text = link.autolink === true ? visibleText(link.text) : <Inline tokens={link.tokens} depth={depth} isInLink />;
   if (url === undefined || isInLink) {
     return link.text === href ? (
@@ -88,7 +88,7 @@ function Link({
       <a href={url.href} target="_blank" rel="noreferrer noopener">
         {text}
       </a>
-      {!saysHost(plain(link), url) && (
+      {!textNamesHost(plain(link), url) && (
         <>
           {" "}
           <Aside text={hostOf(url)} />
@@ -101,7 +101,7 @@ function Link({
 function Image({ image, isInLink }: { readonly image: Tokens.Image; readonly isInLink: boolean }): ReactElement {
   const { words } = useAround();
   const href = withoutEntities(image.href);
-  const url = safeAddress(href);
+  const url = safeUrl(href);
   const where = url === undefined ? visibleName(href) : hostOf(url);
   const chip = (
     <>

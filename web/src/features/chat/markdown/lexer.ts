@@ -8,14 +8,14 @@ export interface Lexed {
 }
 
 // Marked takes time by the square of these, or a stack frame for each. What people write is far below.
-const DEEPEST = 24;
-const LONGEST_RUN = 8_000;
-const LONGEST_WORD = /[!-~]{2000}/;
-const MOST_CELLS = 5_000;
-const MOST_LAZY_LINES = 50;
-const MOST_LINKS = 100;
-const LONGEST_LIST = 16_000;
-const LONGEST_HEADING = 2_000;
+const MAX_DEPTH = 24;
+const MAX_INLINE_CHARACTERS = 8_000;
+const OVERLONG_WORD = /[!-~]{2000}/;
+const MAX_TABLE_CELLS = 5_000;
+const MAX_LAZY_LINES = 50;
+const MAX_LINK_DEFINITIONS = 100;
+const MAX_LIST_CHARACTERS = 16_000;
+const MAX_HEADING_CHARACTERS = 2_000;
 
 const DELIMITER = /^(?=.*[:|]) {0,3}(?:\| *)?:?-+:? *(?:\| *:?-+:? *)*(?:\| *)?$/;
 const LAZY_LINE = /^ {0,3}>.*\n(?! {0,3}>)/gm;
@@ -33,18 +33,18 @@ class BoundedTokenizer extends Tokenizer {
   #depth = 0;
 
   override blockquote(src: string): Tokens.Blockquote | undefined {
-    if (this.#depth >= DEEPEST) return undefined;
+    if (this.#depth >= MAX_DEPTH) return undefined;
     const quote = this.rules.block.blockquote.exec(src)?.[0];
     if (quote === undefined) return undefined;
-    if ((quote.match(LAZY_LINE)?.length ?? 0) > MOST_LAZY_LINES) return quoteAsTyped(quote.trimEnd());
+    if ((quote.match(LAZY_LINE)?.length ?? 0) > MAX_LAZY_LINES) return plainTextQuote(quote.trimEnd());
     return this.#deeper(() => super.blockquote(src));
   }
 
   /** A very long list comes as several: each begins with an item. */
   override list(src: string): Tokens.List | undefined {
-    if (this.#depth >= DEEPEST) return undefined;
+    if (this.#depth >= MAX_DEPTH) return undefined;
     return this.#deeper(() => {
-      const head = src.length > LONGEST_LIST ? wholeLines(src.slice(0, LONGEST_LIST)) : src;
+      const head = src.length > MAX_LIST_CHARACTERS ? wholeLines(src.slice(0, MAX_LIST_CHARACTERS)) : src;
       const list = super.list(head);
       const isWhole = list === undefined || head === src || list.raw.length < head.trimEnd().length;
       return isWhole ? list : super.list(beforeItem(head));
@@ -55,21 +55,21 @@ class BoundedTokenizer extends Tokenizer {
   override def(src: string): Tokens.Def | undefined {
     const def = super.def(src.split("\n", 1)[0] ?? "");
     if (def === undefined) return undefined;
-    const known = this.lexer.tokens.links;
-    return known[def.tag] || Object.keys(known).length < MOST_LINKS ? def : undefined;
+    const definitions = this.lexer.tokens.links;
+    return definitions[def.tag] || Object.keys(definitions).length < MAX_LINK_DEFINITIONS ? def : undefined;
   }
 
   /** Its first rows. What is more stays as typed. */
   override table(src: string): Tokens.Table | undefined {
     const [header = "", delimiter = ""] = src.split("\n", 2);
-    if (!DELIMITER.test(delimiter) || cells(header) !== cells(delimiter)) return undefined;
-    const most = Math.floor(MOST_CELLS / cells(header));
-    return most < 2 ? undefined : super.table(src.split("\n", most).join("\n"));
+    if (!DELIMITER.test(delimiter) || countCells(header) !== countCells(delimiter)) return undefined;
+    const maxRows = Math.floor(MAX_TABLE_CELLS / countCells(header));
+    return maxRows < 2 ? undefined : super.table(src.split("\n", maxRows).join("\n"));
   }
 
   /** Each line of a list's item asks this, and marked reads on to the end of the text for it. */
   override lheading(src: string): Tokens.Heading | undefined {
-    return super.lheading(src.length > LONGEST_HEADING ? wholeLines(src.slice(0, LONGEST_HEADING)) : src);
+    return super.lheading(src.length > MAX_HEADING_CHARACTERS ? wholeLines(src.slice(0, MAX_HEADING_CHARACTERS)) : src);
   }
 
   /** `~~` only: in `20~30` and `40~50` a single one means "to". */
@@ -96,8 +96,8 @@ class BoundedLexer extends Lexer {
   }
 
   override inlineTokens(src: string, tokens: Token[] = []): Token[] {
-    if (src.length <= LONGEST_RUN && !LONGEST_WORD.test(src)) return super.inlineTokens(src, tokens);
-    tokens.push(asTyped(src));
+    if (src.length <= MAX_INLINE_CHARACTERS && !OVERLONG_WORD.test(src)) return super.inlineTokens(src, tokens);
+    tokens.push(plainTextToken(src));
     return tokens;
   }
 }
@@ -113,7 +113,7 @@ export function lex(text: string, links: Readonly<Links> = {}): Lexed {
 }
 
 /** How many cells a table's line has. */
-function cells(line: string): number {
+function countCells(line: string): number {
   return line
     .trim()
     .replace(/\\./g, "x")
@@ -121,16 +121,16 @@ function cells(line: string): number {
     .split("|").length;
 }
 
-function asTyped(text: string): Tokens.Text {
+function plainTextToken(text: string): Tokens.Text {
   return { type: "text", raw: text, text, escaped: true };
 }
 
-function quoteAsTyped(raw: string): Tokens.Blockquote {
+function plainTextQuote(raw: string): Tokens.Blockquote {
   return {
     type: "blockquote",
     raw,
     text: raw,
-    tokens: [{ type: "paragraph", raw, text: raw, tokens: [asTyped(raw)] }],
+    tokens: [{ type: "paragraph", raw, text: raw, tokens: [plainTextToken(raw)] }],
   };
 }
 

@@ -4,7 +4,7 @@ import { memo, type ReactElement, type ReactNode } from "react";
 import { CodeBlock } from "./CodeBlock";
 import { Inline } from "./inline";
 import { Table } from "./Table";
-import { isMarked } from "./tokens";
+import { isMarked } from "./markedTokens";
 
 /** A message is an article with a heading of its own: headings in it begin below that. */
 const HEADINGS = ["h3", "h4", "h5", "h6", "h6", "h6"] as const;

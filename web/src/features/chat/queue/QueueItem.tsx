@@ -1,52 +1,51 @@
-/** One message that waits: it can be said otherwise, taken away, or sent at once. */
+/** A queued message, which can be edited, removed or sent at once. */
 import type { QueuedMessage } from "../../../api/schema";
-import { useCell } from "../../../app/cell";
-import { type Doing, useDoing, usePage, useSlice } from "../../../app/page";
-import { useWords } from "../../../i18n/words";
+import { useAtom } from "../../../app/atom";
+import { type Action, useAction, useAppServices, useSelector } from "../../../app/appServices";
+import { useTexts } from "../../../i18n/texts";
 import { isConnected } from "../../../store/selectors";
 import { Button, IconButton } from "../../../ui/Button";
 import { ProblemNote } from "../../../ui/ProblemNote";
-import { namedFiles } from "../composer/sending";
-import { editing } from "../editing";
-import { FileChips, filesOf } from "../said/FileChips";
-import { attachedTo, editedPayloads, payloadsOf, textOf } from "../said/payloads";
-import { Rewrite } from "../said/Rewrite";
-import { SaidText } from "../said/SaidText";
-import { WORDS } from "./words";
+import { existingReferences } from "../composer/draftSubmission";
+import { messageEdit } from "../messageEdit";
+import { FileChips, filesOf } from "../user-message/FileChips";
+import { carriedOver, editedPayloads, payloadsOf, textOf } from "../user-message/payloads";
+import { MessageEditor } from "../user-message/MessageEditor";
+import { UserMessageText } from "../user-message/UserMessageText";
 
-interface Given {
+interface Props {
   context: string;
   queued: QueuedMessage;
   isTurnOpen: boolean;
 }
 
-export function QueueItem({ context, queued, isTurnOpen }: Given) {
-  const t = useWords(WORDS);
-  const { api } = usePage();
-  const doing = useDoing();
-  const sendNow = useSendNow(doing);
-  const isOn = useSlice(isConnected);
-  const now = useCell(editing);
+export function QueueItem({ context, queued, isTurnOpen }: Props) {
+  const t = useTexts("queue");
+  const { api } = useAppServices();
+  const action = useAction();
+  const sendNow = useSendNow(action);
+  const isOn = useSelector(isConnected);
+  const edit = useAtom(messageEdit);
   const { item, messages } = queued;
-  const isEditing = now !== null && now.context === context && now.id === item.id;
+  const isEditing = edit !== null && edit.context === context && edit.id === item.id;
   const text = textOf(messages);
-  const whyNot = !isOn ? t("offline") : doing.isBusy ? t("busy") : null;
+  const whyNot = !isOn ? t("offline") : action.isBusy ? t("busy") : null;
   const path = { context_id: context, message_id: item.id };
-  const remove = () => doing.run(() => api("DELETE /api/contexts/{context_id}/queue/{message_id}", { path }));
-  const save = async (words: string) => {
-    const payloads = editedPayloads(messages, words, await namedFiles(api, context, words));
+  const remove = () => action.run(() => api("DELETE /api/contexts/{context_id}/queue/{message_id}", { path }));
+  const save = async (newText: string) => {
+    const payloads = editedPayloads(messages, newText, await existingReferences(api, context, newText));
     await api("PATCH /api/contexts/{context_id}/queue/{message_id}", {
       path,
-      body: { ...attachedTo(messages), payloads },
+      body: { ...carriedOver(messages), payloads },
     });
   };
   return (
     <li className="queue-item">
       {isEditing ? (
-        <Rewrite
-          now={now}
+        <MessageEditor
+          edit={edit}
           label={t("editing")}
-          done={t("save")}
+          submitLabel={t("save")}
           hasFiles={messages.some((message) => message.type !== "text")}
           whyNot={isOn ? null : t("offline")}
           save={save}
@@ -54,7 +53,7 @@ export function QueueItem({ context, queued, isTurnOpen }: Given) {
       ) : (
         <>
           <div className="queue-words">
-            {text !== "" && <SaidText id={item.id} text={text} />}
+            {text !== "" && <UserMessageText id={item.id} text={text} />}
             <FileChips files={filesOf(messages)} />
           </div>
           <div className="queue-buttons">
@@ -71,7 +70,7 @@ export function QueueItem({ context, queued, isTurnOpen }: Given) {
               icon="edit"
               label={t("edit")}
               whyNot={whyNot}
-              onClick={() => editing.set({ context, id: item.id, text })}
+              onClick={() => messageEdit.set({ context, id: item.id, text })}
             />
             <IconButton
               kind={["small", "quiet"]}
@@ -83,7 +82,7 @@ export function QueueItem({ context, queued, isTurnOpen }: Given) {
           </div>
         </>
       )}
-      <ProblemNote problem={doing.problem} />
+      <ProblemNote problem={action.problem} />
     </li>
   );
 }
@@ -92,17 +91,17 @@ export function QueueItem({ context, queued, isTurnOpen }: Given) {
  * After a turn that was stopped, what waits is held. So the one that is meant is taken out of the queue then, and sent
  * like any other message; those that still wait follow it. If somebody else has taken it meanwhile, nothing is sent.
  */
-function useSendNow(doing: Doing): (context: string, queued: QueuedMessage, isTurnOpen: boolean) => Promise<unknown> {
-  const { api, act, switches } = usePage();
+function useSendNow(action: Action): (context: string, queued: QueuedMessage, isTurnOpen: boolean) => Promise<unknown> {
+  const { api, act, switches } = useAppServices();
   return (context, { item, messages }, isTurnOpen) =>
-    doing.run(async () => {
+    action.run(async () => {
       await switches.settled(context);
       if (isTurnOpen) await api("POST /api/contexts/{context_id}/cancel", { path: { context_id: context } });
       await api("DELETE /api/contexts/{context_id}/queue/{message_id}", {
         path: { context_id: context, message_id: item.id },
       });
       const body = {
-        ...attachedTo(messages),
+        ...carriedOver(messages),
         payloads: payloadsOf(messages),
         ...(item.mode == null ? {} : { mode: item.mode }),
       };

@@ -1,77 +1,77 @@
 /** Asks for the colours of code: one thread for the page, begun with the first question. What was found is remembered. */
 import { useEffect, useState } from "react";
-import { Bounded } from "./bounded";
+import { SizedLruCache } from "./lruCache";
 import type { LanguageName } from "./languages";
 import type { Run } from "./tokenize";
 import type { Answer, Question } from "./worker";
 
-const MOST_LETTERS = 100_000;
-const MOST_LINES = 2_000;
+const MAX_CHARACTERS = 100_000;
+const MAX_LINES = 2_000;
 /** A grammar can be led astray. The thread is ended then, and this code stays plain. */
-const PATIENCE_MS = 10_000;
+const WORKER_TIMEOUT_MS = 10_000;
 
-interface Waiting extends Question {
+interface QueuedRequest extends Question {
   readonly answer: (runs: Answer) => void;
 }
 
 /** What is remembered, in letters, and what an entry costs without any. */
-const MOST_REMEMBERED = 1_000_000;
-const ENTRY = 100;
+const MAX_CACHED_CHARACTERS = 1_000_000;
+const ENTRY_OVERHEAD = 100;
 
 /** `null` for code that stays plain. */
-const known = new Bounded<readonly Run[] | null>(MOST_REMEMBERED);
-const waiting: Waiting[] = [];
-let thread: Worker | undefined;
+const cache = new SizedLruCache<readonly Run[] | null>(MAX_CACHED_CHARACTERS);
+const queue: QueuedRequest[] = [];
+let worker: Worker | undefined;
 let isBusy = false;
 
 /** The runs of this code, once they are there. Without a language it stays plain. */
-export function useRuns(code: string, language: LanguageName | undefined): readonly Run[] | undefined {
+export function useHighlightedRuns(code: string, language: LanguageName | undefined): readonly Run[] | undefined {
   const key = `${language ?? ""} ${code}`;
-  const [found, setFound] = useState<{ readonly key: string; readonly runs: Answer }>();
+  const [result, setResult] = useState<{ readonly key: string; readonly runs: Answer }>();
   useEffect(() => {
-    if (language === undefined || known.get(key) !== undefined || isTooLong(code)) return undefined;
+    if (language === undefined || cache.get(key) !== undefined || isTooLong(code)) return undefined;
     let isShown = true;
     const answer = (runs: Answer): void => {
-      known.set(key, runs ?? null, code.length + ENTRY);
-      if (isShown) setFound({ key, runs });
+      cache.set(key, runs ?? null, code.length + ENTRY_OVERHEAD);
+      if (isShown) setResult({ key, runs });
     };
-    const question = { code, language, answer };
-    waiting.push(question);
-    askNext();
+    const request = { code, language, answer };
+    queue.push(request);
+    processNext();
     return () => {
       isShown = false;
-      const index = waiting.indexOf(question);
-      if (index > 0) waiting.splice(index, 1); // the first one is being answered
+      const index = queue.indexOf(request);
+      if (index > 0) queue.splice(index, 1); // the first one is being answered
     };
   }, [key, code, language]);
-  return found?.key === key ? found.runs : (known.get(key) ?? undefined);
+  return result?.key === key ? result.runs : (cache.get(key) ?? undefined);
 }
 
 function isTooLong(code: string): boolean {
-  return code.length > MOST_LETTERS || code.split("\n", MOST_LINES + 1).length > MOST_LINES;
+  return code.length > MAX_CHARACTERS || code.split("\n", MAX_LINES + 1).length > MAX_LINES;
 }
 
-function askNext(): void {
-  const next = waiting[0];
+function processNext(): void {
+  const next = queue[0];
   if (isBusy || next === undefined) return;
   isBusy = true;
-  const asked = (thread ??= new Worker(new URL("./worker.ts", import.meta.url), { type: "module" }));
+  const currentWorker = (worker ??= new Worker(new URL("./worker.ts", import.meta.url), { type: "module" }));
   const finish = (runs: Answer): void => {
     clearTimeout(timer);
-    asked.onmessage = null;
-    asked.onerror = null;
+    currentWorker.onmessage = null;
+    currentWorker.onerror = null;
     isBusy = false;
-    waiting.shift();
+    queue.shift();
     next.answer(runs);
-    askNext();
+    processNext();
   };
   const giveUp = (): void => {
-    asked.terminate();
-    thread = undefined;
+    currentWorker.terminate();
+    worker = undefined;
     finish(undefined);
   };
-  const timer = setTimeout(giveUp, PATIENCE_MS);
-  asked.onmessage = (event: MessageEvent<Answer>) => finish(event.data);
-  asked.onerror = giveUp;
-  asked.postMessage({ code: next.code, language: next.language } satisfies Question);
+  const timer = setTimeout(giveUp, WORKER_TIMEOUT_MS);
+  currentWorker.onmessage = (event: MessageEvent<Answer>) => finish(event.data);
+  currentWorker.onerror = giveUp;
+  currentWorker.postMessage({ code: next.code, language: next.language } satisfies Question);
 }

@@ -8,7 +8,7 @@ import { kindOf, THEME, type Kind } from "./theme";
 /** A piece of text and its kind. All pieces together are the code, letter for letter. */
 export type Run = readonly [text: string, kind: Kind];
 
-const LONGEST_LINE = 2_000;
+const MAX_LINE_CHARACTERS = 2_000;
 
 const shiki = createShikiPrimitive({
   engine: createJavaScriptRegexEngine({ forgiving: true }),
@@ -21,7 +21,7 @@ export async function tokenize(code: string, language: LanguageName): Promise<Ru
   const lines = codeToTokensBase(shiki, code, {
     lang: language,
     theme: THEME.name ?? "",
-    tokenizeMaxLineLength: LONGEST_LINE,
+    tokenizeMaxLineLength: MAX_LINE_CHARACTERS,
     tokenizeTimeLimit: 0, // a line that is given up halfway spoils all that follow; the page has patience for the whole
   });
   const runs: [string, Kind][] = [];

@@ -1,0 +1,76 @@
+/**
+ * Wraps a store so that its listeners run at most once per frame: deltas arrive faster than the browser paints. Slow
+ * renders are spaced further apart. The user's own actions are rendered at once.
+ */
+import { flushSync } from "react-dom";
+import type { State } from "../store/state";
+import { type Store, selectFrom } from "../store/store";
+
+/** Schedules rendering. `frame` returns a function that cancels. */
+export interface FrameScheduler {
+  now(): number;
+  frame(work: () => void): () => void;
+}
+
+/** Each render slower than this moves one step along FRAME_SPACINGS_MS, each faster one moves back. */
+const SLOW_RENDER_MS = 8;
+const FRAME_SPACINGS_MS = [0, 30, 62] as const;
+
+export function throttleToFrames(store: Store, scheduler: FrameScheduler): Store {
+  const listeners = new Set<() => void>();
+  let shown = store.getSnapshot();
+  let cancel: (() => void) | null = null;
+  let last = -Infinity;
+  let step = 0;
+
+  function notify(): void {
+    cancel?.();
+    cancel = null;
+    shown = store.getSnapshot();
+    for (const listener of [...listeners]) listener();
+  }
+  function schedule(): void {
+    cancel = scheduler.frame(() => {
+      const began = scheduler.now();
+      if (began - last < (FRAME_SPACINGS_MS[step] ?? 0)) return schedule();
+      flushSync(notify);
+      last = began;
+      step =
+        scheduler.now() - began > SLOW_RENDER_MS
+          ? Math.min(step + 1, FRAME_SPACINGS_MS.length - 1)
+          : Math.max(0, step - 1);
+    });
+  }
+  store.subscribe(() => {
+    if (isUrgent(shown, store.getSnapshot())) notify();
+    else if (cancel === null) schedule();
+  });
+  const throttled = {
+    subscribe(listener: () => void) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    getSnapshot: () => shown,
+  };
+  return { ...throttled, dispatch: store.dispatch, select: (select) => selectFrom(throttled, select) };
+}
+
+/** Whether the user has acted or selected another conversation. */
+function isUrgent(shown: State, now: State): boolean {
+  return (
+    shown.outgoing !== now.outgoing || shown.selected !== now.selected || shown.session.value !== now.session.value
+  );
+}
+
+/** Browser frames; a hidden tab has none and falls back to a timer. */
+export const browserFrameScheduler: FrameScheduler = {
+  now: () => performance.now(),
+  frame(work) {
+    const stop = () => (cancelAnimationFrame(frame), clearTimeout(timer));
+    const go = () => (stop(), work());
+    const frame = requestAnimationFrame(go);
+    const timer = setTimeout(go, HIDDEN_FRAME_MS);
+    return stop;
+  },
+};
+const HIDDEN_FRAME_MS = 250;

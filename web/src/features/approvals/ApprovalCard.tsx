@@ -1,0 +1,124 @@
+/** The card of what waits: one call with all that it would do, or several in rows; and below them the ways to decide. */
+import { useId } from "react";
+import { useLanguage } from "../../app/appServices";
+import { ariaKeysOf, keysOf } from "../../app/shortcuts";
+import { say } from "../../i18n/say";
+import { useTexts } from "../../i18n/texts";
+import { useModeTitle } from "../modes/useModes";
+import { IconButton } from "../../ui/Button";
+import { ForeignText } from "../../ui/ForeignText";
+import { Icon } from "../../ui/icons";
+import { Actions } from "./CallActions";
+import { CallPanel } from "../tool-calls/CallPanel";
+import type { DockControls } from "./ApprovalDock";
+import { GroupActions, GroupRows } from "./CallGroup";
+import { ReadTracker } from "../read-progress/readProgress";
+import { JumpButton } from "../tool-calls/JumpButton";
+import { SCROLL_TARGET, scrollByKey } from "./scrollKeys";
+import { Panel } from "./DecisionPanel";
+import { summaryOf, titleOf } from "../tool-calls/callText";
+import { isElevationOffer, type PendingCall } from "./pendingCalls";
+
+/** It stays the same card while others come and go beside a call, so that nobody loses what they write about that. */
+export function ApprovalCard({ dock }: { dock: DockControls }) {
+  const t = useTexts("approvals");
+  const id = useId();
+  const { panel, waiting } = dock;
+  const single = waiting.length === 1 ? waiting[0] : undefined;
+  const focus =
+    single === undefined ? {} : { tabIndex: -1, "data-call": single.call.id, "aria-busy": single.sent !== null };
+  return (
+    <div
+      className={dock.isLarge ? "card is-large" : "card"}
+      role="group"
+      aria-labelledby={id}
+      onKeyDown={scrollByKey}
+      {...focus}
+    >
+      <header className="card-head">
+        <Icon name="rule" />
+        {single === undefined ? (
+          <>
+            <h2 id={id} className="card-title">
+              {t("group", { n: waiting.length })}
+            </h2>
+            <FocusHint />
+            <SizeButton dock={dock} />
+          </>
+        ) : (
+          <Title id={id} dock={dock} pending={single} />
+        )}
+      </header>
+      {panel?.kind !== "edit" &&
+        (single === undefined ? <GroupRows dock={dock} /> : <Body key={single.call.id} dock={dock} pending={single} />)}
+      <footer className="card-foot">
+        {panel !== null ? (
+          <Panel key={`${panel.kind} ${panel.calls[0]?.id}`} dock={dock} panel={panel} />
+        ) : single === undefined ? (
+          <GroupActions dock={dock} />
+        ) : (
+          <Actions key={single.call.id} dock={dock} pending={single} />
+        )}
+      </footer>
+    </div>
+  );
+}
+
+function Title({ id, dock, pending: { call } }: { id: string; dock: DockControls; pending: PendingCall }) {
+  const t = useTexts("approvals");
+  const language = useLanguage();
+  return (
+    <>
+      <h2 id={id} className="card-title">
+        <span className="card-kind">{t(isElevationOffer(call) ? "dockOffer" : "dock")}</span>{" "}
+        <ForeignText text={titleOf(call, language)} />
+        <span className="hidden-visually"> {summaryOf(call, dock.workspace)}</span>
+      </h2>
+      <FocusHint />
+      <SizeButton dock={dock} />
+      <JumpButton call={call} />
+    </>
+  );
+}
+
+/** The key that leads to the card, until the focus is there. */
+function FocusHint() {
+  const t = useTexts("approvals");
+  return <span className="card-reach soft small">{t("reach", { keys: keysOf("approval.focus") })}</span>;
+}
+
+function SizeButton({ dock }: { dock: DockControls }) {
+  const t = useTexts("approvals");
+  return (
+    <IconButton
+      kind={["quiet", "small"]}
+      icon={dock.isLarge ? "shrink" : "enlarge"}
+      label={t(dock.isLarge ? "shrink" : "enlarge")}
+      title={`${t(dock.isLarge ? "shrink" : "enlarge")} · ${keysOf("approval.enlarge")}`}
+      aria-keyshortcuts={ariaKeysOf("approval.enlarge")}
+      onClick={dock.isLarge ? dock.shrink : dock.enlarge}
+    />
+  );
+}
+
+function Body({ dock, pending: { call } }: { dock: DockControls; pending: PendingCall }) {
+  const t = useTexts("approvals");
+  const language = useLanguage();
+  const modeTitle = useModeTitle();
+  return (
+    <div className="card-body" role="region" tabIndex={0} aria-label={t("wholeCall")} {...SCROLL_TARGET}>
+      <ReadTracker key={call.digest} digest={call.digest}>
+        <CallPanel call={call} workspace={dock.workspace} />
+      </ReadTracker>
+      {call.reason != null && (
+        <p className="soft small">
+          {isElevationOffer(call) ? (
+            t("offerMeans", { mode: modeTitle(String(call.reason.params?.mode ?? "")) })
+          ) : (
+            <ForeignText text={say(call.reason, language)} />
+          )}
+        </p>
+      )}
+    </div>
+  );
+}

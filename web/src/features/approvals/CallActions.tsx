@@ -1,0 +1,92 @@
+/** The buttons of one call. They never scroll away, and for a dangerous call none of them is the obvious one. */
+import { useId } from "react";
+import type { CallView } from "../../api/schema";
+import { ariaKeys, keysShown } from "../../app/shortcuts";
+import { useTexts } from "../../i18n/texts";
+import { Button } from "../../ui/Button";
+import type { DockControls } from "./ApprovalDock";
+import { readSingleKeys } from "./decisionKeys";
+import type { OpenPanel } from "./DecisionPanel";
+import { isDangerous } from "../tool-calls/callText";
+import { UnreadHint } from "../read-progress/UnreadHint";
+import { isElevationOffer, type PendingCall } from "./pendingCalls";
+
+export function Actions({ dock, pending: { call, sent } }: { dock: DockControls; pending: PendingCall }) {
+  const t = useTexts("approvals");
+  const reason = useId();
+  if (sent !== null) return <Submitting sent={sent} />;
+  const unread = dock.whyUnread([call]);
+  return (
+    <div className="actions">
+      <UnreadHint id={reason} dock={dock} calls={[call]} />
+      <Button
+        kind={isDangerous(call) ? [] : "primary"}
+        whyNot={dock.off ?? unread}
+        aria-describedby={unread === null ? undefined : reason}
+        aria-keyshortcuts={isDangerous(call) ? undefined : "Enter 1"}
+        onClick={() => decideOne(dock, call, "approve")}
+      >
+        {t(isElevationOffer(call) ? "approveOffer" : "approve")}
+        {!isDangerous(call) && <kbd className="kbd">↵</kbd>}
+      </Button>
+      <Button
+        kind="danger"
+        whyNot={dock.off}
+        title={t("rejectMeans")}
+        aria-keyshortcuts={`${ariaKeys("Mod+Backspace")} 3`}
+        onClick={() => decideOne(dock, call, "reject")}
+      >
+        {t("reject")}
+        <kbd className="kbd">{keysShown("Mod+⌫")}</kbd>
+      </Button>
+      <CallActions dock={dock} call={call} />
+    </div>
+  );
+}
+
+/** What needs another step. */
+export function CallActions({ dock, call }: { dock: DockControls; call: CallView }) {
+  const t = useTexts("approvals");
+  const ask = (kind: OpenPanel["kind"]) => () => dock.openPanel({ kind, calls: [call] });
+  return (
+    <>
+      <Button kind="quiet" whyNot={dock.off} title={t("tellMeans")} aria-keyshortcuts="4 R" onClick={ask("reason")}>
+        {t("tell")}
+        <SingleKey name="R" />
+      </Button>
+      {(call.rule_offers ?? []).length > 0 && (
+        <Button kind="quiet" whyNot={dock.off} title={t("alwaysMeans")} aria-keyshortcuts="2" onClick={ask("always")}>
+          {t("always")}
+          <SingleKey name="2" />
+        </Button>
+      )}
+      {isElevationOffer(call) && (
+        <Button kind="quiet" whyNot={dock.off} title={t("elevateMeans")} onClick={ask("elevate")}>
+          {t("elevate")}
+        </Button>
+      )}
+      <Button kind="quiet" whyNot={dock.off} title={t("editMeans")} onClick={ask("edit")}>
+        {t("edit")}
+      </Button>
+    </>
+  );
+}
+
+/** A hint at a key that can be turned off. */
+function SingleKey({ name }: { name: string }) {
+  return readSingleKeys() ? <kbd className="kbd">{name}</kbd> : null;
+}
+
+export function Submitting({ sent }: { sent: "approve" | "reject" }) {
+  const t = useTexts("approvals");
+  return (
+    <p className="submitting">
+      <span className="state-dot" aria-hidden="true" />
+      {t(sent === "approve" ? "approving" : "rejecting")}
+    </p>
+  );
+}
+
+export function decideOne(dock: DockControls, call: CallView, verdict: "approve" | "reject"): void {
+  dock.decide([{ id: call.id, digest: call.digest, verdict }]);
+}

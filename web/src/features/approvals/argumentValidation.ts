@@ -1,0 +1,74 @@
+/** Arguments as a person writes them: whether they are JSON, and what the tool's schema plainly forbids. */
+type Schema = { readonly [name: string]: unknown };
+
+export type ArgumentValidation =
+  | { readonly is: "good"; readonly value: { readonly [name: string]: unknown } }
+  | { readonly is: "unchanged" }
+  | { readonly is: "not_json"; readonly detail: string }
+  | { readonly is: "not_object" }
+  | { readonly is: "missing" | "unknown"; readonly name: string }
+  | { readonly is: "type"; readonly name: string; readonly wanted: string };
+
+/** Only what is certain is refused here; the server has the last word. `schema` is null where it is not known. */
+export function validateArguments(text: string, before: unknown, schema: Schema | null): ArgumentValidation {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { is: "not_json", detail: error instanceof Error ? error.message : "" };
+  }
+  if (!isRecord(value)) return { is: "not_object" };
+  if (JSON.stringify(value) === JSON.stringify(before)) return { is: "unchanged" };
+  return (schema === null ? null : schemaProblem(value, schema)) ?? { is: "good", value };
+}
+
+function schemaProblem(value: Record<string, unknown>, schema: Schema): ArgumentValidation | null {
+  const properties = isRecord(schema.properties) ? schema.properties : {};
+  for (const name of Array.isArray(schema.required) ? schema.required : []) {
+    if (typeof name === "string" && !Object.hasOwn(value, name)) return { is: "missing", name };
+  }
+  for (const [name, argument] of Object.entries(value)) {
+    if (!Object.hasOwn(properties, name)) {
+      if (schema.additionalProperties === false) return { is: "unknown", name };
+      continue;
+    }
+    const types = typesOf(properties[name]);
+    if (types.length > 0 && !types.some((type) => hasType(argument, type)))
+      return { is: "type", name, wanted: types.join(" | ") };
+  }
+  return null;
+}
+
+/** The types that a part of a schema allows; none where it does not say so plainly. */
+function typesOf(property: unknown): readonly string[] {
+  if (!isRecord(property)) return [];
+  if (typeof property.type === "string") return [property.type];
+  if (Array.isArray(property.type)) return property.type.filter((each) => typeof each === "string");
+  if (!Array.isArray(property.anyOf)) return [];
+  const each = property.anyOf.map(typesOf);
+  return each.some((types) => types.length === 0) ? [] : each.flat();
+}
+
+function hasType(value: unknown, type: string): boolean {
+  switch (type) {
+    case "string":
+    case "boolean":
+      return typeof value === type;
+    case "number":
+      return typeof value === "number";
+    case "integer":
+      return Number.isInteger(value);
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return isRecord(value);
+    case "null":
+      return value === null;
+    default:
+      return true;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

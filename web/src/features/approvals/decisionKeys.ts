@@ -1,0 +1,96 @@
+/** Maps keys to decisions, and decides when a key must not decide. The only place with these rules. */
+import { GRACE_MS } from "../../app/focusPolicy";
+import { writeStorage, readStorage } from "../../app/theme";
+
+/** `look` goes to the card, `leave` from it to the box: neither decides anything. */
+export type Decision = "approve" | "always" | "reject" | "reason" | "approveAll" | "rejectAll" | "look" | "leave";
+
+/**
+ * Where the key was pressed. `control`: on a button or a box to tick of the card, which has Enter for itself. `composer`:
+ * in the box for messages while that is empty. `elsewhere`: in any other field, menu or dialog.
+ */
+export type FocusPlace = "card" | "control" | "body" | "composer" | "elsewhere";
+
+export interface DecisionKeyEvent {
+  readonly key: string;
+  readonly code: string;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+  readonly shiftKey: boolean;
+  readonly repeat: boolean;
+  readonly isComposing: boolean;
+  readonly keyCode: number;
+  readonly defaultPrevented: boolean;
+}
+
+export interface KeyContext {
+  readonly place: FocusPlace;
+  /** The call that the keys are for. */
+  readonly isDangerous: boolean;
+  readonly hasRuleOffers: boolean;
+  readonly hasSingleKeys: boolean;
+  /** Milliseconds since what waits has changed, and since somebody typed. */
+  readonly sinceShown: number;
+  readonly sinceTyped: number;
+  readonly isMac: boolean;
+}
+
+/** Null if the key decides nothing here and keeps its usual effect. */
+export function decisionForKey(event: DecisionKeyEvent, context: KeyContext): Decision | null {
+  if (event.repeat || event.isComposing || event.keyCode === 229 || event.defaultPrevented) return null;
+  if (context.place === "elsewhere" || event.altKey) return null;
+  if (event.key === "Escape") return isOnCard(context.place) ? "leave" : null;
+  if (context.sinceShown < GRACE_MS || context.sinceTyped < GRACE_MS) return null;
+  const isMod = context.isMac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
+  if (isMod && event.key === "Backspace") {
+    if (!event.shiftKey) return "reject";
+    return context.place === "composer" ? null : "rejectAll";
+  }
+  if (context.place !== "composer") return decisionOnCard(event, context);
+  if (!isMod || event.shiftKey || event.key !== "Enter") return null;
+  return context.isDangerous ? "look" : "approve";
+}
+
+const isOnCard = (place: FocusPlace) => place === "card" || place === "control";
+
+function decisionOnCard(event: DecisionKeyEvent, context: KeyContext): Decision | null {
+  if (event.ctrlKey || event.metaKey) return null;
+  if (event.key === "Enter") {
+    if (context.place === "control") return null;
+    if (event.shiftKey) return "approveAll";
+    return context.isDangerous ? null : "approve";
+  }
+  // Where nothing has the focus, somebody who begins to write may mean the box.
+  return event.shiftKey || !context.hasSingleKeys || context.place === "body"
+    ? null
+    : decisionForSingleKey(event, context);
+}
+
+function decisionForSingleKey(event: DecisionKeyEvent, context: KeyContext): Decision | null {
+  switch (event.key) {
+    case "1":
+      return context.isDangerous ? null : "approve";
+    case "2":
+      return context.hasRuleOffers ? "always" : null;
+    case "3":
+      return "reject";
+    case "4":
+    case "r":
+    case "R":
+      return "reason";
+    default:
+      return null;
+  }
+}
+
+const SINGLE_KEYS_KEY = "pilothouse-single-keys";
+
+/** Whether 1, 2, 3, 4 and R decide. Somebody who speaks to their computer may want them off. */
+export function readSingleKeys(): boolean {
+  return readStorage(SINGLE_KEYS_KEY) !== "off";
+}
+
+export function writeSingleKeys(isOn: boolean): void {
+  writeStorage(SINGLE_KEYS_KEY, isOn ? "on" : "off");
+}

@@ -1,0 +1,39 @@
+/** The person's message that the reader has scrolled past, in one line above what is read: a click goes there. */
+import { memo } from "react";
+import { useTexts } from "../../i18n/texts";
+import { Icon } from "../../ui/icons";
+import { ForeignText } from "../../ui/ForeignText";
+import { visibleLine } from "../../ui/safeText";
+import { type Row, userTextOf } from "./transcript/rows";
+
+const MAX_CHARACTERS = 200;
+
+export const LastUserMessage = memo(function LastUserMessage({
+  rows,
+  first,
+  onGo,
+}: {
+  rows: readonly Row[];
+  first: number;
+  onGo: (id: string) => void;
+}) {
+  const t = useTexts("chat");
+  const index = rows.findLastIndex(({ kind }, each) => kind === "user" && each <= first);
+  const row = rows[index];
+  if (row === undefined || index === first) return null;
+  const text = visibleLine(userTextOf(row).slice(0, MAX_CHARACTERS));
+  return (
+    <button
+      type="button"
+      className="last-user-message"
+      aria-label={t("goToSaid", { text })}
+      title={text}
+      onClick={() => onGo(row.id)}
+    >
+      <Icon name="send" size={14} />
+      <span>
+        <ForeignText text={text} />
+      </span>
+    </button>
+  );
+});

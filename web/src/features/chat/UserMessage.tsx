@@ -1,0 +1,102 @@
+/** A message of the user: text, files, images; also while it is being sent. */
+import type { ReactNode } from "react";
+import type { Message } from "../../api/types";
+import { useAtom } from "../../app/atom";
+import { useLanguage, useSelector } from "../../app/appServices";
+import { useTexts } from "../../i18n/texts";
+import { whyBetweenTurnsOnly } from "../../store/selectors";
+import type { Outgoing } from "../../store/state";
+import { IconButton } from "../../ui/Button";
+import { timeOf } from "../../ui/timeFormat";
+import { CopyButton } from "./CopyButton";
+import { messageEdit } from "./messageEdit";
+import { SystemNotice } from "./SystemNotice";
+import { FileChips, filesOf } from "./user-message/FileChips";
+import { isUserMessage, textOf } from "./user-message/payloads";
+import { UserMessageEditor } from "./user-message/UserMessageEditor";
+import { UserMessageText } from "./user-message/UserMessageText";
+import { DeliveryStatus } from "./user-message/DeliveryStatus";
+import "./user-message.css";
+
+interface Props {
+  messages: readonly Message[];
+  context: string;
+  /** The switch to its other versions, if it has some. */
+  versions: ReactNode;
+}
+
+export function UserMessage({ messages, context, versions }: Props) {
+  const t = useTexts("chat");
+  const language = useLanguage();
+  const edit = useAtom(messageEdit);
+  const [first] = messages;
+  if (first === undefined) return null;
+  if (!isUserMessage(messages))
+    return (
+      <>
+        <SystemNotice message={first} />
+        {versions}
+      </>
+    );
+  const id = first.message_id;
+  const text = displayText(messages);
+  if (edit !== null && edit.context === context && edit.id === id) {
+    return (
+      <article className="user-message" aria-label={t("you")}>
+        <UserMessageEditor messages={messages} edit={edit} />
+      </article>
+    );
+  }
+  return (
+    <article className="user-message" aria-label={t("you")}>
+      <div className="user-message-bubble">
+        {text !== "" && <UserMessageText id={id} text={text} />}
+        <FileChips files={filesOf(messages)} context={context} />
+      </div>
+      <footer className="row-foot">
+        {versions}
+        {text !== "" && <CopyButton text={textOf(messages)} />}
+        <EditButton context={context} onEdit={() => messageEdit.set({ context, id, text: textOf(messages) })} />
+        <time dateTime={first.timestamp}>{timeOf(first.timestamp, language)}</time>
+      </footer>
+    </article>
+  );
+}
+
+/** The text as the sender wants it displayed. */
+function displayText(messages: readonly Message[]): string {
+  return messages
+    .flatMap((message) => (message.type === "text" ? [message.metadata?.display_text ?? message.content] : []))
+    .join("\n\n");
+}
+
+function EditButton({ context, onEdit }: { context: string; onEdit(): void }) {
+  const t = useTexts("userMessage");
+  const whyNot = useSelector((state) => whyBetweenTurnsOnly(state, context), [context]);
+  return (
+    <IconButton
+      kind={["quiet", "small"]}
+      icon="edit"
+      label={t("edit")}
+      whyNot={whyNot === null ? null : t(whyNot)}
+      onClick={onEdit}
+    />
+  );
+}
+
+export function OutgoingMessage({ outgoing }: { outgoing: Outgoing }) {
+  const t = useTexts("chat");
+  const { command, key } = outgoing;
+  if (command.kind !== "send") return null;
+  const payloads = command.body.payloads ?? [];
+  const text = payloads.flatMap((each) => (each.type === "text" ? [each.content] : [])).join("\n\n");
+  return (
+    <article className="user-message is-sending" aria-label={t("you")}>
+      <div className="user-message-bubble">
+        {text !== "" && <UserMessageText id={key} text={text} />}
+        <FileChips files={filesOf(payloads)} />
+      </div>
+      <DeliveryStatus outgoing={outgoing} />
+    </article>
+  );
+}

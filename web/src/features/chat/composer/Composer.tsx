@@ -1,0 +1,194 @@
+/** The box in which a person writes: it sends, it stops, and it keeps what is not sent. */
+import { type KeyboardEvent as Pressed, type RefObject, useEffect, useRef, useState } from "react";
+import type { Problem } from "../../../api/schema";
+import { problemOfError } from "../../../api/types";
+import { useAtom } from "../../../app/atom";
+import { GRACE_MS, isTypedNowhere } from "../../../app/focusPolicy";
+import { useAction, useAppServices, useSelector } from "../../../app/appServices";
+import { isComposing, keysShown, useShortcut } from "../../../app/shortcuts";
+import { useTexts } from "../../../i18n/texts";
+import { canSend, isBusy, isConnected, isStopping as isTurnStopping } from "../../../store/selectors";
+import type { State } from "../../../store/state";
+import { IconButton } from "../../../ui/Button";
+import { notify } from "../../../ui/Notices";
+import { ProblemNote } from "../../../ui/ProblemNote";
+import { ElevationChip } from "../../modes/ElevationChip";
+import { ModeSelector, useMode } from "../../modes/ModeSelector";
+import { ModelMenu } from "../../models/ModelMenu";
+import { TokenChip } from "../../window/TokenChip";
+import { AttachButton } from "./AttachButton";
+import { AttachmentChips } from "./AttachmentChips";
+import { FileSuggestions } from "./FileSuggestions";
+import { composerActionForKey, isTouch, sendKeysAtom } from "./composerKeys";
+import { useEnsureContext, useSendDraft } from "./draftSubmission";
+import { uploads } from "./uploads";
+import { useAttachments } from "./useAttachments";
+import { useEditLast } from "./useEditLast";
+import { useFileSuggestions } from "./useFileSuggestions";
+import { useAutoGrow } from "./useAutoGrow";
+import { drafts, useDraft } from "../drafts";
+import { COMPOSER_ID } from "../messageEdit";
+import "./composer.css";
+
+export function Composer({ id }: { id: string | null }) {
+  const t = useTexts("composer");
+  const { act, environment } = useAppServices();
+  const draft = useDraft(id);
+  const { mode } = useMode(id);
+  const sendState = useSelector((state) => sendStateOf(state, id), [id]);
+  const isRunning = useSelector((state) => id !== null && isBusy(state, id), [id]);
+  const isStopping = useSelector((state) => id !== null && isTurnStopping(state, id), [id]);
+  const currentUploads = useAtom(uploads).filter((each) => each.context === id);
+  const sendKeys = useAtom(sendKeysAtom);
+  const box = useRef<HTMLTextAreaElement>(null);
+  const sendAction = useAction();
+  const sendDraft = useSendDraft(id);
+  const makeContext = useEnsureContext(id);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const ensureContext = () =>
+    makeContext()
+      .then((contextId) => (setProblem(null), contextId))
+      .catch((error: unknown) => (setProblem(problemOfError(error)), null));
+  const suggestions = useFileSuggestions(id, box, ensureContext);
+  const attachments = useAttachments(ensureContext, {
+    attached: (text) => notify(t("longText", { n: text.length.toLocaleString() })),
+    not: (text) => drafts.append(id, { text, files: [] }),
+  });
+  const editLast = useEditLast(id);
+  useShortcut("composer.focus", () => box.current?.focus());
+  useStrayLetters(box);
+  const focusedAt = useRef(-Infinity);
+  useAutoGrow(box, draft.text);
+  useEffect(() => {
+    // What was amiss there, and what was being looked for, is nothing of this conversation's.
+    sendAction.clearProblem();
+    setProblem(null);
+    suggestions.hide();
+  }, [id]);
+
+  const isEmpty = draft.text.trim() === "" && draft.files.length === 0;
+  const whyNot =
+    sendState === "offline" || sendState === "loading" || sendState === "gone"
+      ? t(sendState)
+      : currentUploads.some((each) => each.problem !== null)
+        ? t("notUploaded")
+        : currentUploads.length > 0
+          ? t("uploading")
+          : isEmpty
+            ? t("empty")
+            : null;
+  const send = () => {
+    if (whyNot === null) void sendAction.run(() => sendDraft(drafts.read(id)));
+    if (!isTouch()) box.current?.focus();
+  };
+  const stop = () => {
+    if (id !== null && !isStopping) act({ kind: "steer", id, how: "cancel" });
+  };
+  const onKeyDown = (event: Pressed) => {
+    const suggestionCount = suggestions.items?.length ?? null;
+    const { nativeEvent } = event;
+    const key = composerActionForKey(nativeEvent, {
+      suggestionCount,
+      isEmpty: draft.text === "",
+      isRunning: isRunning && sendState !== "offline" && environment.now() - focusedAt.current >= GRACE_MS,
+      isTouch: isTouch(),
+      sendKeys,
+    });
+    if (key === null && event.key === ":" && !isComposing(nativeEvent) && suggestions.takesColon())
+      return event.preventDefault();
+    if (key === null) return;
+    event.preventDefault();
+    if (key === "send") send();
+    else if (key === "stop") stop();
+    else if (key === "edit_last") editLast();
+    else if (key === "list_up" || key === "list_down") suggestions.move(key === "list_up" ? -1 : 1);
+    else if (key === "list_choose") suggestions.choose(suggestions.selectedIndex);
+    else if (key === "list_close") suggestions.close();
+  };
+  const isTurnOpen = sendState === "later";
+  const keys = isTouch() ? "" : t(sendKeys, { mod: keysShown("Mod+") });
+  return (
+    <form
+      className={`composer ${attachments.isDraggedOver ? "is-over" : ""}`}
+      data-mode={mode ?? undefined}
+      onSubmit={(event) => (event.preventDefault(), send())}
+    >
+      <FileSuggestions suggestions={suggestions} />
+      <AttachmentChips id={id} />
+      <ProblemNote problem={sendAction.problem ?? problem} />
+      <textarea
+        ref={box}
+        id={COMPOSER_ID}
+        rows={1}
+        value={draft.text}
+        aria-label={t("box")}
+        aria-autocomplete="list"
+        aria-controls={suggestions.items === null ? undefined : suggestions.listId}
+        aria-activedescendant={
+          suggestions.items !== null && suggestions.items.length > 0
+            ? suggestions.optionId(suggestions.selectedIndex)
+            : undefined
+        }
+        placeholder={t(isTurnOpen ? "placeholderLater" : "placeholder")}
+        onChange={(event) => {
+          drafts.write(id, { text: event.target.value });
+          if (!(event.nativeEvent instanceof InputEvent && event.nativeEvent.isComposing)) suggestions.update();
+        }}
+        onCompositionEnd={suggestions.update}
+        onFocus={() => (focusedAt.current = environment.now())}
+        onBlur={suggestions.hide}
+        onPaste={attachments.onPaste}
+        onKeyDown={onKeyDown}
+      />
+      <div className="composer-foot">
+        <div className="composer-chosen">
+          <AttachButton onFiles={(files) => void attachments.attach(files)} />
+          <ModeSelector id={id} />
+          {id !== null && <ElevationChip id={id} />}
+          <ModelMenu id={id} />
+          {id !== null && <TokenChip id={id} />}
+        </div>
+        <span className="composer-do">
+          {isTurnOpen && (
+            <IconButton
+              icon="stop"
+              kind={isEmpty ? "primary" : []}
+              extraClass={isEmpty ? "composer-send" : ""}
+              label={t("stop")}
+              whyNot={isStopping ? t("stopping") : null}
+              onClick={stop}
+            />
+          )}
+          {!(isTurnOpen && isEmpty) && (
+            <IconButton
+              kind="primary"
+              icon="send"
+              extraClass="composer-send"
+              label={t(isTurnOpen ? "queue" : "send", { keys })}
+              whyNot={whyNot}
+              onClick={send}
+            />
+          )}
+        </span>
+      </div>
+      {attachments.isDraggedOver && <p className="composer-drop">{t("drop")}</p>}
+    </form>
+  );
+}
+
+/** Letters that nothing takes are written into the box. */
+function useStrayLetters(box: RefObject<HTMLTextAreaElement | null>): void {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => isTypedNowhere(event) && box.current?.focus();
+    window.addEventListener("keydown", listen);
+    return () => window.removeEventListener("keydown", listen);
+  }, [box]);
+}
+
+function sendStateOf(state: State, id: string | null): "now" | "later" | "offline" | "loading" | "gone" {
+  if (!isConnected(state)) return "offline";
+  if (id === null) return state.session.value === null ? "loading" : "now"; // which mode it would have is not known yet
+  const availability = canSend(state, id);
+  if (availability !== "no") return availability;
+  return state.contexts[id]?.isGone === true ? "gone" : "loading";
+}

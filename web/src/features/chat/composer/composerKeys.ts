@@ -1,0 +1,75 @@
+/** Maps keys in the composer to actions. IME composition comes first, then an open suggestion list, then the composer. */
+import { createAtom } from "../../../app/atom";
+import { writeStorage, readStorage } from "../../../app/theme";
+import { isComposing } from "../../../app/shortcuts";
+
+export interface ComposerKeyEvent {
+  readonly key: string;
+  readonly isComposing: boolean;
+  readonly keyCode: number;
+  readonly repeat: boolean;
+  readonly defaultPrevented: boolean;
+  readonly shiftKey: boolean;
+  readonly altKey: boolean;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+}
+
+export interface ComposerState {
+  /** How many files are offered; null where the list is closed. */
+  readonly suggestionCount: number | null;
+  readonly isEmpty: boolean;
+  readonly isRunning: boolean;
+  /** A keyboard on the glass: it has no Shift+Enter. */
+  readonly isTouch: boolean;
+  readonly sendKeys: SendKeys;
+}
+
+/** What sends; the other one of the two begins a line. */
+export type SendKeys = "enter" | "mod-enter";
+
+const SEND_KEYS_KEY = "pilothouse-send-keys";
+
+export const sendKeysAtom = createAtom<SendKeys>(readStorage(SEND_KEYS_KEY) === "mod-enter" ? "mod-enter" : "enter");
+
+export function writeSendKeys(keys: SendKeys): void {
+  writeStorage(SEND_KEYS_KEY, keys);
+  sendKeysAtom.set(keys);
+}
+
+/** A keyboard on the glass has no Shift+Enter, so that Enter begins a line there. */
+export function isTouch(): boolean {
+  return matchMedia("(pointer: coarse)").matches;
+}
+
+export type ComposerAction =
+  "send" | "stop" | "edit_last" | "nothing" | "list_up" | "list_down" | "list_choose" | "list_close";
+
+const LIST_KEYS: Readonly<Record<string, ComposerAction>> = {
+  ArrowUp: "list_up",
+  ArrowDown: "list_down",
+  Enter: "list_choose",
+  Tab: "list_choose",
+};
+
+/** Null where the key does what it always does in a text; "nothing" where it must not even do that. */
+export function composerActionForKey(event: ComposerKeyEvent, state: ComposerState): ComposerAction | null {
+  if (isComposing(event) || event.defaultPrevented) return null;
+  if (state.sendKeys === "mod-enter" && event.key === "Enter" && state.suggestionCount === null)
+    return actionForModEnter(event, state);
+  if (event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return null;
+  if (state.suggestionCount !== null && event.key === "Escape") return "list_close";
+  const ofList = (state.suggestionCount ?? 0) > 0 ? LIST_KEYS[event.key] : undefined;
+  if (ofList !== undefined) return ofList;
+  if (event.key === "Enter") return state.isTouch ? null : event.repeat ? "nothing" : "send";
+  if (event.repeat) return null;
+  if (event.key === "Escape") return state.isRunning ? "stop" : null;
+  return event.key === "ArrowUp" && state.isEmpty ? "edit_last" : null;
+}
+
+/** With an empty box it is a decision about a call that waits, which is not ours. */
+function actionForModEnter(event: ComposerKeyEvent, state: ComposerState): ComposerAction | null {
+  const isMod = event.ctrlKey !== event.metaKey && !event.shiftKey && !event.altKey;
+  if (!isMod || state.isEmpty) return null;
+  return event.repeat ? "nothing" : "send";
+}

@@ -1,0 +1,11 @@
+/** Lets a box grow with its text where the browser does not do that by itself. */
+import { type RefObject, useLayoutEffect } from "react";
+
+export function useAutoGrow(box: RefObject<HTMLTextAreaElement | null>, text: string): void {
+  useLayoutEffect(() => {
+    const area = box.current;
+    if (area === null || CSS.supports("field-sizing", "content")) return;
+    area.style.height = "auto";
+    area.style.height = `${area.scrollHeight}px`;
+  }, [box, text]);
+}

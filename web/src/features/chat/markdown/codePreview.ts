@@ -1,0 +1,39 @@
+/** Code as it is shown: nothing in it is hidden, and not more of it than one can read. */
+import { visibleText } from "../../../ui/safeText";
+
+const MAX_PREVIEW_LINES = 400;
+const MAX_PREVIEW_CHARACTERS = 40_000;
+/** Where something may hide. To look at each letter takes long, and most lines are plain ASCII. */
+const UNUSUAL = /[^\n\t -~]/;
+
+export interface CodePreview {
+  readonly text: string;
+  readonly lines: number;
+  readonly isCut: boolean;
+}
+
+export function codePreview(code: string, isWhole: boolean): CodePreview {
+  const lines = countLines(code);
+  const isCut = !isWhole && (lines > MAX_PREVIEW_LINES || code.length > MAX_PREVIEW_CHARACTERS);
+  const text = isCut ? firstLines(code) : code;
+  return { text: UNUSUAL.test(text) ? text.split("\n").map(visibleLine).join("\n") : text, lines, isCut };
+}
+
+function visibleLine(line: string): string {
+  return UNUSUAL.test(line) ? visibleText(line) : line;
+}
+
+function firstLines(code: string): string {
+  let end = -1;
+  for (let line = 0; line < MAX_PREVIEW_LINES; line++) {
+    end = code.indexOf("\n", end + 1);
+    if (end === -1) break;
+  }
+  return code.slice(0, Math.min(end === -1 ? code.length : end, MAX_PREVIEW_CHARACTERS));
+}
+
+function countLines(code: string): number {
+  let lines = 1;
+  for (let at = code.indexOf("\n"); at !== -1; at = code.indexOf("\n", at + 1)) lines++;
+  return lines;
+}

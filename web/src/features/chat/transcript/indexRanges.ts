@@ -1,0 +1,12 @@
+/** Which rows are drawn, as spans that do not touch; a span goes up to its second number, without it. */
+export type IndexRange = readonly [number, number];
+
+export function mergeRanges(ranges: readonly IndexRange[]): readonly IndexRange[] {
+  const merged: IndexRange[] = [];
+  for (const [from, to] of ranges.filter(([one, other]) => one < other).sort(([one], [other]) => one - other)) {
+    const last = merged.at(-1);
+    if (last !== undefined && from <= last[1]) merged[merged.length - 1] = [last[0], Math.max(last[1], to)];
+    else merged.push([from, to]);
+  }
+  return merged;
+}

@@ -1,0 +1,156 @@
+/** The lines of a transcript, made from messages. A call stands with its result; a person's message with its files. */
+import type { ErrorMessage, ToolRequestView, ToolResult } from "../../../api/schema";
+import type { Message } from "../../../api/types";
+import { isAlike } from "../../../store/structuralSharing";
+import type { Outgoing, StreamingMessage } from "../../../store/state";
+
+type TextMessage = Extract<Message, { type: "text" }>;
+type Results = { readonly [call: string]: ToolResult };
+
+/** What a model says: while it is written, and afterwards under the same id. */
+export interface AnswerRow {
+  readonly kind: "answer";
+  readonly id: string;
+  readonly text: string;
+  readonly isStreaming: boolean;
+  readonly message: TextMessage | ToolRequestView | null;
+  readonly results: Results;
+}
+
+export type Row =
+  | { readonly kind: "user"; readonly id: string; readonly messages: readonly Message[] }
+  | { readonly kind: "sending"; readonly id: string; readonly outgoing: Outgoing }
+  | AnswerRow
+  | { readonly kind: "error"; readonly id: string; readonly message: ErrorMessage }
+  | { readonly kind: "notice"; readonly id: string; readonly message: Message };
+
+const NO_RESULTS: Results = {};
+
+/** The lines of messages that are there. */
+export function rowsOf(messages: readonly Message[]): readonly Row[] {
+  return createRowBuilder()(messages);
+}
+
+/**
+ * Makes the lines again and again. A line whose messages are the same stays the same object, so that it is not drawn
+ * again; where messages were only added, only the last turn is looked at.
+ */
+export function createRowBuilder(): (messages: readonly Message[]) => readonly Row[] {
+  let previousMessages: readonly Message[] = [];
+  let built: readonly BuiltRow[] = [];
+  return (messages) => {
+    const from = lastTurnStart(built, commonPrefixLength(previousMessages, messages));
+    const unchanged = built.slice(0, from);
+    const rebuilt = buildRows(messages, built[from]?.start ?? 0);
+    const old = new Map(built.slice(from).map(({ row }) => [row.id, row]));
+    built = [...unchanged, ...rebuilt.map(({ row, start }) => ({ row: reuse(old.get(row.id), row), start }))];
+    previousMessages = messages;
+    return built.map(({ row }) => row);
+  };
+}
+
+/** A line, and which message it begins with. */
+interface BuiltRow {
+  readonly row: Row;
+  readonly start: number;
+}
+
+function commonPrefixLength(one: readonly Message[], other: readonly Message[]): number {
+  let count = 0;
+  while (count < one.length && one[count] === other[count]) count++;
+  return count;
+}
+
+/** The line with which the turn begins that holds this message: nothing before it can change any more. */
+function lastTurnStart(built: readonly BuiltRow[], message: number): number {
+  const index = built.findLastIndex(({ row, start }) => row.kind === "user" && start < message);
+  return Math.max(0, index);
+}
+
+function buildRows(messages: readonly Message[], from: number): readonly BuiltRow[] {
+  const built: { row: Row; start: number }[] = [];
+  const rowIndexByCall = new Map<string, number>();
+  for (let start = from; start < messages.length; start++) {
+    const message = messages[start];
+    if (message === undefined) continue;
+    const requestRow = message.type === "tool_result" ? built[rowIndexByCall.get(message.call_id) ?? -1] : undefined;
+    if (message.type === "tool_result" && requestRow?.row.kind === "answer") {
+      requestRow.row = { ...requestRow.row, results: { ...requestRow.row.results, [message.call_id]: message } };
+    } else if (message.role === "user") {
+      const last = built.at(-1);
+      const joined = last === undefined ? null : joinUserMessage(last.row, message);
+      if (last !== undefined && joined !== null) last.row = joined;
+      else built.push({ row: { kind: "user", id: message.message_id, messages: [message] }, start });
+    } else {
+      if (message.type === "tool_request") for (const call of message.calls) rowIndexByCall.set(call.id, built.length);
+      built.push({ row: rowOf(message), start });
+    }
+  }
+  return built;
+}
+
+/** A person's text, files and images of one turn are one line. */
+function joinUserMessage(last: Row, message: Message): Row | null {
+  const turn = message.metadata?.turn ?? null;
+  const isJoined = last.kind === "user" && turn !== null && last.messages[0]?.metadata?.turn === turn;
+  return isJoined ? { ...last, messages: [...last.messages, message] } : null;
+}
+
+function rowOf(message: Message): Row {
+  const id = message.message_id;
+  if (message.type === "tool_request" || message.type === "text") {
+    return { kind: "answer", id, text: message.content ?? "", isStreaming: false, message, results: NO_RESULTS };
+  }
+  return message.type === "error" ? { kind: "error", id, message } : { kind: "notice", id, message };
+}
+
+function reuse(old: Row | undefined, fresh: Row): Row {
+  return old !== undefined && isAlike(old, fresh) ? old : fresh;
+}
+
+/** The lines behind them: what is being sent, and what is being written. */
+export function trailingRows(sending: readonly Outgoing[], streaming: readonly StreamingMessage[]): readonly Row[] {
+  return [
+    ...sending.map((outgoing): Row => ({ kind: "sending", id: outgoing.key, outgoing })),
+    ...streaming
+      .filter(({ text }) => text !== "")
+      .map(({ id, text }): Row => ({
+        kind: "answer",
+        id,
+        text,
+        isStreaming: true,
+        message: null,
+        results: NO_RESULTS,
+      })),
+  ];
+}
+
+/** About how high a line is, before it is drawn. */
+export function estimateHeight(row: Row): number {
+  switch (row.kind) {
+    case "answer":
+      return 60 + textHeight(row.text) + (row.message?.type === "tool_request" ? row.message.calls.length * 40 : 0);
+    case "user":
+      return (
+        66 +
+        row.messages.reduce((sum, message) => sum + (message.type === "text" ? textHeight(message.content) : 30), 0)
+      );
+    case "sending":
+    case "error":
+      return 90;
+    case "notice":
+      return 44;
+  }
+}
+
+function textHeight(text: string): number {
+  return 24 * Math.ceil(text.length / 80);
+}
+
+/** The person's text in a line of theirs, as they wrote it. */
+export function userTextOf(row: Row): string {
+  if (row.kind !== "user") return "";
+  return row.messages
+    .flatMap((message) => (message.type === "text" ? [message.metadata?.display_text ?? message.content] : []))
+    .join(" ");
+}

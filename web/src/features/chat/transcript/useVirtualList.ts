@@ -1,0 +1,77 @@
+/** Connects a virtual list to React: which rows are rendered, and when. */
+import { type RefObject, useLayoutEffect, useMemo, useReducer, useRef, useState } from "react";
+import { flushSync } from "react-dom";
+import { isAlike } from "../../../store/structuralSharing";
+import { VirtualList, type ListStatus } from "./virtualList";
+import type { IndexRange } from "./indexRanges";
+
+const MAX_REMEMBERED_LISTS = 16;
+const INITIAL_STATUS: ListStatus = { isAway: false, newRows: 0, isNearStart: false, first: 0 };
+
+interface Row {
+  readonly id: string;
+}
+
+export interface Rows<T> {
+  /** Under this name the list is found again. */
+  readonly name: string;
+  readonly stored: readonly T[];
+  readonly trailing: readonly T[];
+  /** How much stands before the rows. */
+  readonly lead: number;
+  /** The end is gone to when this changes. */
+  readonly lastSentKey: string | null;
+}
+
+export interface VirtualListView<T extends Row> {
+  readonly list: VirtualList<T>;
+  readonly ranges: readonly IndexRange[];
+  readonly status: ListStatus;
+  readonly element: RefObject<HTMLDivElement | null>;
+}
+
+/** Gives the list for a name: a function of its own for each kind of row. */
+export function createListCache<T extends Row>(estimate: (row: T) => number): (name: string) => VirtualList<T> {
+  const cache = new Map<string, VirtualList<T>>();
+  return (name) => {
+    const list = cache.get(name) ?? new VirtualList(estimate);
+    cache.delete(name);
+    cache.set(name, list);
+    for (const old of [...cache.keys()].slice(0, -MAX_REMEMBERED_LISTS)) cache.delete(old);
+    return list;
+  };
+}
+
+export function useVirtualList<T extends Row>(
+  listFor: (name: string) => VirtualList<T>,
+  rows: Rows<T>,
+): VirtualListView<T> {
+  const { name, stored, trailing, lead, lastSentKey } = rows;
+  const list = useMemo(() => listFor(name), [listFor, name]);
+  const element = useRef<HTMLDivElement>(null);
+  const [, rerender] = useReducer((count: number) => count + 1, 0);
+  const [status, setStatus] = useState(INITIAL_STATUS);
+  list.heights.setRows(stored, trailing);
+  list.scroller.lead = lead;
+  const ranges = list.rangesToRender();
+  const renderedRanges = useRef(ranges);
+
+  useLayoutEffect(() => (element.current === null ? undefined : list.attach(element.current)), [list]);
+  useLayoutEffect(() => {
+    if (lastSentKey !== null) list.scroller.isPinned = true;
+  }, [list, lastSentKey]);
+  useLayoutEffect(() => {
+    renderedRanges.current = ranges;
+    const updateStatus = () => setStatus((old) => reuseIfEqual(old, list.status()));
+    const isOutdated = () => !isAlike(list.rangesToRender(), renderedRanges.current);
+    list.scroller.onMove = () => flushSync(() => (updateStatus(), isOutdated() && rerender()));
+    list.scroller.afterRender();
+    updateStatus();
+    if (isOutdated()) rerender();
+  });
+  return { list, ranges, status, element };
+}
+
+function reuseIfEqual<T>(old: T, fresh: T): T {
+  return isAlike(old, fresh) ? old : fresh;
+}

@@ -1,0 +1,72 @@
+/** Converts a stored user message to payloads that can be sent again. */
+import type { DataContext, FileReference, Image, QueuedMessage } from "../../../api/schema";
+import type { Message } from "../../../api/types";
+import { type Payload } from "../composer/draftSubmission";
+import { type Reference, formatReference, parseReferences, payloadOf } from "../composer/references";
+
+type UserMessagePart = Message | QueuedMessage["messages"][number];
+
+export function textOf(messages: readonly UserMessagePart[]): string {
+  return messages.flatMap((message) => (message.type === "text" ? [message.content] : [])).join("\n\n");
+}
+
+/** Whether the user wrote the message. Resources that were added on their behalf cannot be edited. */
+export function isUserMessage(messages: readonly UserMessagePart[]): boolean {
+  return messages.some(({ type }) => type === "text" || type === "file_reference" || type === "image");
+}
+
+/** The payloads of an edited message: files named only by the old text go, files named by the new text come, others stay. */
+export function editedPayloads(
+  messages: readonly UserMessagePart[],
+  text: string,
+  references: readonly Reference[],
+): readonly Payload[] {
+  const previousReferences = new Set(
+    parseReferences(textOf(messages)).map(({ path, lines }) => formatReference(path, lines)),
+  );
+  const unaffected = messages.filter(
+    (message) => message.type !== "file_reference" || !previousReferences.has(referenceText(message)),
+  );
+  return [
+    ...(text.trim() === "" ? [] : [{ type: "text", content: text } as const]),
+    ...references.map(payloadOf),
+    ...filePayloads(unaffected),
+  ];
+}
+
+/** The payloads of the unchanged message. */
+export function payloadsOf(messages: readonly UserMessagePart[]): readonly Payload[] {
+  const text = textOf(messages);
+  return [...(text === "" ? [] : [{ type: "text", content: text } as const]), ...filePayloads(messages)];
+}
+
+function filePayloads(messages: readonly UserMessagePart[]): readonly Payload[] {
+  return messages.flatMap((message): readonly Payload[] => {
+    if (message.type === "image") return [imagePayload(message)];
+    if (message.type !== "file_reference") return [];
+    return [{ type: "file_reference", path: message.path, ...(message.range == null ? {} : { range: message.range }) }];
+  });
+}
+
+function referenceText({ path, range }: FileReference): string {
+  const from = range?.start_line ?? null;
+  return formatReference(path, from === null ? null : { from, to: range?.end_line ?? from });
+}
+
+/** From where it came: a path is read again, an address asked again. */
+function imagePayload({ path, url, data, recognition }: Image): Payload {
+  const source = path != null ? { path } : url != null ? { url } : { base64: data ?? "" };
+  return { type: "image", ...source, ...(recognition === undefined ? {} : { recognition }) };
+}
+
+/** Data that accompanied the message and stays with its edited version. */
+export function carriedOver(messages: readonly UserMessagePart[]): {
+  data_context?: DataContext;
+  extra_user_messages?: readonly string[];
+} {
+  const { data_context, extra_user_messages } = messages[0]?.metadata ?? {};
+  return {
+    ...(data_context == null ? {} : { data_context }),
+    ...(extra_user_messages === undefined ? {} : { extra_user_messages }),
+  };
+}

@@ -1,0 +1,45 @@
+/** Takes over a conversation that was exported to a file, here or elsewhere. */
+import { useRef } from "react";
+import { ServerError } from "../../api/types";
+import { useAction, useLanguage, useAppServices } from "../../app/appServices";
+import { say } from "../../i18n/say";
+import { useTexts } from "../../i18n/texts";
+import { notify } from "../../ui/Notices";
+import { ProblemNote } from "../../ui/ProblemNote";
+
+export function ImportLink() {
+  const t = useTexts("importing");
+  const language = useLanguage();
+  const { api, act, environment } = useAppServices();
+  const action = useAction();
+  const input = useRef<HTMLInputElement>(null);
+  const importFile = (file: File) =>
+    action.run(async () => {
+      const body = await file.text();
+      const imported = await api("POST /api/contexts/import", { body }).catch((error: unknown) => {
+        if (!(error instanceof ServerError) || error.problem.code !== "context_exists") throw error;
+        return api("POST /api/contexts/import", { body, query: { context_id: environment.newId() } }); // a copy beside it
+      });
+      for (const reason of imported.left_out ?? []) notify(say(reason, language));
+      act({ kind: "activate", id: imported.context_id });
+    });
+  return (
+    <>
+      <button type="button" className="link" disabled={action.isBusy} onClick={() => input.current?.click()}>
+        {t(action.isBusy ? "importing" : "import")}
+      </button>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        accept=".jsonl,.json,application/x-ndjson"
+        onChange={(event) => {
+          const [file] = event.target.files ?? [];
+          event.target.value = ""; // the same file may be chosen again
+          if (file !== undefined) void importFile(file);
+        }}
+      />
+      <ProblemNote problem={action.problem} />
+    </>
+  );
+}

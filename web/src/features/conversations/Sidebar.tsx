@@ -1,0 +1,86 @@
+/** The conversations that there are, and the way to everything that is about the page as a whole. */
+import { useEffect, useRef, useState } from "react";
+import { useAppServices } from "../../app/appServices";
+import { ariaKeysOf, keysOf, useShortcut } from "../../app/shortcuts";
+import { useTexts } from "../../i18n/texts";
+import { Button, IconButton } from "../../ui/Button";
+import { Icon } from "../../ui/icons";
+import { ConversationList } from "./ConversationList";
+import { SidebarFooter } from "./SidebarFooter";
+import "./sidebar.css";
+
+interface Props {
+  /** On a phone it is a drawer: whether that is open. Null where it simply stands there. */
+  isDrawerOpen: boolean | null;
+  onToggle(): void;
+  onChosen(): void;
+}
+
+export function Sidebar({ isDrawerOpen, onToggle, onChosen }: Props) {
+  const t = useTexts("sidebar");
+  const { act } = useAppServices();
+  const [isArchive, setArchive] = useState(false);
+  const startConversation = () => {
+    act({ kind: "activate", id: null });
+    onChosen();
+  };
+  useShortcut("context.new", startConversation);
+  const nav = useDrawer(isDrawerOpen === true, onToggle);
+  return (
+    <nav className="sidebar" aria-label={t("conversations")} ref={nav} inert={isDrawerOpen === false}>
+      <header className="sidebar-head">
+        <span className="brand">
+          <Icon name="helm" size={22} /> Pilothouse
+        </span>
+        <IconButton
+          icon="sidebar"
+          label={t("hide")}
+          title={`${t("hide")} (${keysOf("sidebar.toggle")})`}
+          onClick={onToggle}
+        />
+      </header>
+      <div className="sidebar-new">
+        <Button
+          icon="add"
+          title={`${t("new")} (${keysOf("context.new")})`}
+          aria-keyshortcuts={ariaKeysOf("context.new")}
+          onClick={startConversation}
+        >
+          {t("new")}
+        </Button>
+        <IconButton
+          icon="archive"
+          label={t("archived")}
+          aria-pressed={isArchive}
+          onClick={() => setArchive(!isArchive)}
+        />
+      </div>
+      {isArchive && <h2 className="sidebar-day">{t("archived")}</h2>}
+      <ConversationList key={String(isArchive)} isArchive={isArchive} onChosen={onChosen} />
+      <SidebarFooter onOpened={onChosen} />
+    </nav>
+  );
+}
+
+/** While it is open, the focus is in it and Esc closes it; then the focus is again where it was. */
+function useDrawer(isOpen: boolean, close: () => void) {
+  const nav = useRef<HTMLElement>(null);
+  const latest = useRef(close);
+  latest.current = close;
+  useEffect(() => {
+    if (!isOpen) return;
+    const before = document.activeElement;
+    nav.current?.querySelector<HTMLElement>("button")?.focus();
+    const listen = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]") !== null) return;
+      event.preventDefault();
+      latest.current();
+    };
+    window.addEventListener("keydown", listen);
+    return () => {
+      window.removeEventListener("keydown", listen);
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, [isOpen]);
+  return nav;
+}

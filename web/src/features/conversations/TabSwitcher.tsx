@@ -1,0 +1,50 @@
+/** The tabs on a phone: one button with the title and how many there are, and a menu of them. */
+import { useTexts } from "../../i18n/texts";
+import { Icon } from "../../ui/icons";
+import { Menu } from "../../ui/Menu";
+import { StatusIcon, statusOfTab } from "./StatusIcon";
+import { useTitleText } from "./useConversationActions";
+import type { TabControls } from "./useTabs";
+
+export function TabSwitcher({ controls, title, onBegin }: { controls: TabControls; title: string; onBegin(): void }) {
+  const t = useTexts("tabSwitcher");
+  const titleOf = useTitleText();
+  const { active } = controls;
+  const otherTabs = controls.tabs.filter((tab) => tab.id !== active);
+  const isOtherWaiting = otherTabs.some((tab) => tab.isWaiting);
+  return (
+    <div className="tab-switcher">
+      <Menu
+        label={t("open", { title, n: controls.tabs.length })}
+        buttonClass="button quiet"
+        button={
+          <>
+            <StatusIcon status={isOtherWaiting ? "waiting" : null} />
+            <span className="tab-words">{title}</span> <span className="tab-count">{controls.tabs.length}</span>
+            <Icon name="chevron" size={14} />
+          </>
+        }
+        entries={[
+          ...controls.tabs.map((tab) => ({
+            key: tab.id,
+            label: titleOf(tab.title),
+            isChosen: tab.id === active,
+            sign: <StatusIcon status={statusOfTab(tab)} />,
+            onChoose: () => controls.goTo(tab.id),
+          })),
+          { key: "new", label: t("new"), sign: <Icon name="add" />, onChoose: onBegin },
+          ...(active === null
+            ? []
+            : [
+                {
+                  key: "close",
+                  label: t("close"),
+                  sign: <Icon name="close" />,
+                  onChoose: () => controls.close(active),
+                },
+              ]),
+        ]}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+/** Conversations by the day on which something last happened in them, as the person counts days. */
+import type { Language } from "../../i18n/say";
+import { dateFormat } from "../../ui/timeFormat";
+
+export type Day = "today" | "yesterday" | "earlier";
+
+export function dayOf(timestamp: string, now: Date): Day {
+  const date = new Date(timestamp);
+  const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate());
+  if (date >= midnight) return "today";
+  midnight.setDate(midnight.getDate() - 1); // a day is not always 24 hours long
+  return date >= midnight ? "yesterday" : "earlier";
+}
+
+export interface DayGroup<T> {
+  readonly day: Day;
+  readonly items: readonly T[];
+}
+
+/** What is newest first stays so: one group follows the other, and none is empty. */
+export function groupByDay<T extends { readonly updated_at?: string }>(
+  items: readonly T[],
+  now: Date,
+): readonly DayGroup<T>[] {
+  const groups: { day: Day; items: T[] }[] = [];
+  for (const item of items) {
+    const day = dayOf(item.updated_at ?? "", now);
+    const last = groups.at(-1);
+    if (last?.day === day) last.items.push(item);
+    else groups.push({ day, items: [item] });
+  }
+  return groups;
+}
+
+/** The time of day beneath a heading that names the day, else the date. */
+export function shortTime(timestamp: string, language: Language, now: Date): string {
+  const date = new Date(timestamp);
+  if (Number.isNaN(date.getTime())) return "";
+  const year = date.getFullYear() === now.getFullYear() ? {} : ({ year: "numeric" } as const);
+  const parts =
+    dayOf(timestamp, now) === "earlier"
+      ? ({ month: "short", day: "numeric", ...year } as const)
+      : ({ hour: "2-digit", minute: "2-digit" } as const);
+  return dateFormat(language, parts).format(date);
+}

@@ -1,0 +1,91 @@
+/** What can be done with any conversation, open or not: take along, archive, delete. */
+import { type ReactNode, useState } from "react";
+import { urlOf } from "../../api/http";
+import { problemOfError } from "../../api/types";
+import { useLanguage, useAppServices, useSelector } from "../../app/appServices";
+import { useTexts } from "../../i18n/texts";
+import { openTabs } from "../../store/selectors";
+import { Icon } from "../../ui/icons";
+import type { MenuEntry } from "../../ui/Menu";
+import { visibleLine } from "../../ui/safeText";
+import { notify } from "../../ui/Notices";
+import { sayProblem } from "../../ui/ProblemNote";
+import { DeleteDialog } from "./DeleteDialog";
+import { refreshConversations } from "./useConversations";
+
+export interface Conversation {
+  readonly id: string;
+  readonly title: string;
+  readonly archived: boolean;
+}
+
+/** The entries of its menu, and the dialog that one of them opens. */
+export function useConversationActions(
+  { id, title, archived }: Conversation,
+  onRename: () => void,
+): { entries: readonly MenuEntry[]; dialog: ReactNode } {
+  const t = useTexts("conversationActions");
+  const language = useLanguage();
+  const { act, api, store } = useAppServices();
+  const [isDeleting, setDeleting] = useState(false);
+  const archive = async () => {
+    try {
+      await api("PATCH /api/contexts/{context_id}", { path: { context_id: id }, body: { archived: !archived } });
+      refreshConversations();
+      if (archived) return;
+      if (openTabs(store.getSnapshot()).some((tab) => tab.id === id)) act({ kind: "close", id });
+      notify(t("archived", { title }));
+    } catch (error) {
+      notify(sayProblem(problemOfError(error), language), true);
+    }
+  };
+  const download = (format: "markdown" | "pilothouse") => {
+    const link = document.createElement("a");
+    link.href = urlOf("/api/contexts/{context_id}/export", { path: { context_id: id }, query: { format } });
+    link.download = "";
+    link.click();
+  };
+  const entries: readonly MenuEntry[] = [
+    { key: "rename", label: t("rename"), sign: <Icon name="edit" />, onChoose: onRename },
+    {
+      key: "markdown",
+      label: t("markdown"),
+      note: t("markdownNote"),
+      sign: <Icon name="export" />,
+      onChoose: () => download("markdown"),
+    },
+    {
+      key: "file",
+      label: t("file"),
+      note: t("fileNote"),
+      sign: <Icon name="file" />,
+      onChoose: () => download("pilothouse"),
+    },
+    {
+      key: "archive",
+      label: t(archived ? "restore" : "archive"),
+      sign: <Icon name="archive" />,
+      onChoose: () => void archive(),
+    },
+    {
+      key: "delete",
+      label: t("delete"),
+      sign: <Icon name="trash" />,
+      isDangerous: true,
+      onChoose: () => setDeleting(true),
+    },
+  ];
+  const dialog = isDeleting && <DeleteDialog id={id} title={title} onClose={() => setDeleting(false)} />;
+  return { entries, dialog };
+}
+
+export function useTitleText(): (title: string | null | undefined) => string {
+  const t = useTexts("conversationActions");
+  return (title) => visibleLine(title ?? t("untitled"));
+}
+
+/** The title of an open conversation, as it is now. */
+export function useContextTitle(id: string): string {
+  const title = useTitleText();
+  return title(useSelector((state) => state.contexts[id]?.view.value?.title, [id]));
+}

@@ -1,0 +1,134 @@
+/** A unified diff, as the server makes it, in lines that know what they are. */
+export interface DiffLine {
+  readonly kind: "file" | "hunk" | "add" | "remove" | "same" | "note";
+  /** Without the sign before it, for the lines that have one. */
+  readonly text: string;
+  readonly old: number | null;
+  readonly new: number | null;
+}
+
+const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
+/** A long diff keeps its head and its tail. */
+const TRUNCATION_MARK = /^\[… [\d,]+ characters are not shown …\]$/;
+
+/** Stands before the diff of a file that is not in UTF-8. */
+const ENCODING = /^encoding: [-\w]+\n/;
+
+/** Null for what is no diff: some tools show something else of what they would do. */
+export function parseDiff(text: string): readonly DiffLine[] | null {
+  const [first = "", second = ""] = text.replace(ENCODING, "").split("\n", 2);
+  if (!first.startsWith("--- ") || !second.startsWith("+++ ")) return null;
+  const position: HunkPosition = { old: 0, new: 0, oldLeft: 0, newLeft: 0, isBehindGap: false, isAfterGap: false };
+  return text.split("\n").map((line) => parseLine(line, position));
+}
+
+/** The parser's position in a hunk. */
+interface HunkPosition {
+  old: number;
+  new: number;
+  oldLeft: number;
+  newLeft: number;
+  /** Behind a truncation, where lines have no numbers. */
+  isBehindGap: boolean;
+  /** On the line right behind a truncation, whose beginning is missing. */
+  isAfterGap: boolean;
+}
+
+function parseLine(line: string, position: HunkPosition): DiffLine {
+  const plain = (kind: "file" | "hunk" | "note"): DiffLine => ({ kind, text: line, old: null, new: null });
+  if (position.isAfterGap) {
+    position.isAfterGap = false;
+    return plain("note");
+  }
+  if (TRUNCATION_MARK.test(line)) {
+    position.isBehindGap = position.isAfterGap = true;
+    return plain("note");
+  }
+  const hunk = HUNK.exec(line);
+  const isInside = position.oldLeft > 0 || position.newLeft > 0;
+  if (hunk !== null && (!isInside || position.isBehindGap)) {
+    const [, old, oldCount = "1", newStart, newCount = "1"] = hunk;
+    Object.assign(position, {
+      old: Number(old),
+      new: Number(newStart),
+      oldLeft: Number(oldCount),
+      newLeft: Number(newCount),
+      isBehindGap: false,
+    });
+    return plain("hunk");
+  }
+  if (!isInside && !position.isBehindGap) return plain(/^(---|\+\+\+) /.test(line) ? "file" : "note");
+  return parseHunkLine(line, position) ?? plain("note");
+}
+
+function parseHunkLine(line: string, position: HunkPosition): DiffLine | null {
+  const sign = line[0];
+  if (sign !== "+" && sign !== "-" && sign !== " ") return null;
+  const kind = sign === "+" ? "add" : sign === "-" ? "remove" : "same";
+  const diffLine: DiffLine = {
+    kind,
+    text: line.slice(1),
+    old: kind === "add" || position.isBehindGap ? null : position.old,
+    new: kind === "remove" || position.isBehindGap ? null : position.new,
+  };
+  if (kind !== "add") {
+    position.old++;
+    position.oldLeft--;
+  }
+  if (kind !== "remove") {
+    position.new++;
+    position.newLeft--;
+  }
+  return diffLine;
+}
+
+export interface LineCounts {
+  readonly added: number;
+  readonly removed: number;
+  /** There are more than can be counted here. */
+  readonly isCut: boolean;
+}
+
+export function countLines(lines: readonly DiffLine[]): LineCounts {
+  return {
+    added: lines.filter(({ kind }) => kind === "add").length,
+    removed: lines.filter(({ kind }) => kind === "remove").length,
+    isCut: lines.some(({ kind, text }) => kind === "note" && TRUNCATION_MARK.test(text)),
+  };
+}
+
+/** "+3 −1". */
+export function lineCountText({ added, removed, isCut }: LineCounts): string {
+  return `+${added} −${removed}${isCut ? " …" : ""}`;
+}
+
+/** One row of the view in two columns: what was, what will be. What belongs to neither goes over both. */
+export type SideBySide =
+  { readonly left: DiffLine | null; readonly right: DiffLine | null } | { readonly both: DiffLine };
+
+export function sideBySide(lines: readonly DiffLine[]): readonly SideBySide[] {
+  const rows: SideBySide[] = [];
+  for (let index = 0; index < lines.length;) {
+    const line = lines[index];
+    if (line === undefined) break;
+    if (line.kind === "same") rows.push({ left: line, right: line });
+    if (line.kind !== "add" && line.kind !== "remove") {
+      if (line.kind !== "same") rows.push({ both: line });
+      index++;
+      continue;
+    }
+    const removed = consecutiveLines(lines, index, "remove");
+    const added = consecutiveLines(lines, index + removed.length, "add");
+    for (let row = 0; row < Math.max(removed.length, added.length); row++) {
+      rows.push({ left: removed[row] ?? null, right: added[row] ?? null });
+    }
+    index += removed.length + added.length;
+  }
+  return rows;
+}
+
+function consecutiveLines(lines: readonly DiffLine[], start: number, kind: DiffLine["kind"]): readonly DiffLine[] {
+  let end = start;
+  while (lines[end]?.kind === kind) end++;
+  return lines.slice(start, end);
+}

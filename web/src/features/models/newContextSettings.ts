@@ -1,0 +1,31 @@
+/** Model and persona of a new conversation, sent when the conversation is created. */
+import type { NewContext } from "../../api/schema";
+import { createAtom, useAtom } from "../../app/atom";
+
+export interface NewContextSettings {
+  /** Null is the one that the person prefers, else the usual one. */
+  readonly model: string | null;
+  readonly persona: string | null;
+}
+
+const DEFAULTS: NewContextSettings = { model: null, persona: null };
+const settings = createAtom<NewContextSettings>(DEFAULTS);
+
+export function useNewContextSettings(): NewContextSettings {
+  return useAtom(settings);
+}
+
+export function changeNewContextSettings(change: Partial<NewContextSettings>): void {
+  settings.set({ ...settings.getSnapshot(), ...change });
+}
+
+/** What a request for a new conversation says of them: `{ body: { mode, ...newContext() } }`. */
+export function newContextFields(): Pick<NewContext, "model" | "persona"> {
+  const { model, persona } = settings.getSnapshot();
+  return { ...(model === null ? {} : { model }), ...(persona === null ? {} : { persona }) };
+}
+
+/** Resets the settings after the conversation was created. */
+export function resetNewContextSettings(): void {
+  settings.set(DEFAULTS);
+}

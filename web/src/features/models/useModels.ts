@@ -1,0 +1,43 @@
+/** The models and personas that there are, and what each is called. They change with the set-up. */
+import type { ModelView, PersonaView } from "../../api/schema";
+import { createAtom, useAtom } from "../../app/atom";
+import { useQuery, useSelector } from "../../app/appServices";
+import { useTexts } from "../../i18n/texts";
+import { visibleName } from "../../ui/safeText";
+
+const NO_MODELS: readonly ModelView[] = [];
+const NO_PERSONAS: readonly PersonaView[] = [];
+
+const setupChanges = createAtom(0);
+
+/** The set-up was changed: there may be others now. */
+export function refreshModels(): void {
+  setupChanges.set(setupChanges.getSnapshot() + 1);
+}
+
+export function useModels(): readonly ModelView[] {
+  const changes = useAtom(setupChanges);
+  const isUp = useSelector((state) => state.connection.is === "up");
+  return useQuery("GET /api/models", {}, `${isUp} ${changes}`).value?.items ?? NO_MODELS;
+}
+
+/** Those that can be chosen in a conversation, or in a new one. */
+export function usePersonas(id: string | null, version: unknown = null): readonly PersonaView[] {
+  const personas = useQuery("GET /api/personas", id === null ? {} : { query: { context_id: id } }, version).value
+    ?.items;
+  return personas?.filter((persona) => !persona.hidden) ?? NO_PERSONAS;
+}
+
+/** What a model is called: a demo never passes for more than it is. */
+export function useModelLabel(): (model: Pick<ModelView, "name" | "is_demo">) => string {
+  const t = useTexts("models");
+  return (model) => (model.is_demo ? t("demo") : visibleName(model.name));
+}
+
+/** The name of one; of the usual one, where it is not named or gone. */
+export function useModelName(name: string | null): string {
+  const nameOf = useModelLabel();
+  const models = useModels();
+  const model = models.find((each) => each.name === name) ?? models.find((each) => each.is_default);
+  return model === undefined ? visibleName(name ?? "") : nameOf(model);
+}

@@ -1,0 +1,291 @@
+/**
+ * Whether a person has had a whole text on the screen: every row of it, for a moment, at some time. A jump to the end
+ * leaves a gap.
+ */
+import { type ReactNode, type RefObject, createContext, useContext, useEffect, useRef, useState } from "react";
+import { createAtom, useAtom } from "../../app/atom";
+import { Coverage, type RowRange, linesInGaps, intersection } from "./coverage";
+import {
+  type VisibleSpan,
+  coversOf,
+  hasRow,
+  isBehindDialog,
+  isDrawn,
+  scrollIntoSpan,
+  rowY,
+  visibleRows,
+  largestVisibleSpan,
+} from "./visibility";
+import { ContentOffsets } from "./contentOffsets";
+
+/** A row counts that is on the screen at two looks after each other: what only flies past is not read. */
+const SAMPLE_MS = 100;
+/** Nothing moves: the card may still grow or come out from behind a dialog. */
+const IDLE_SAMPLE_MS = 500;
+
+/** A row that was far out of sight is drawn by then. */
+const RENDER_MS = 50;
+
+/** A box of rows, perhaps with a scroll bar of its own. */
+interface RowBox {
+  readonly element: HTMLElement;
+  readonly rows: number;
+  /** The number of the line that a row belongs to. */
+  lineOf(row: number): number;
+  /** Draws a row that is not drawn, because it is far out of sight. */
+  draw?(row: number): void;
+}
+
+/** What of a text has not been on the screen yet. */
+export interface UnreadPart {
+  /** How many lines of its boxes. */
+  readonly lines: number;
+  /** Where the first unread place is, if it is out of sight. */
+  readonly side: "above" | "below" | null;
+}
+
+/** What has been on the screen of this page whole, by digest: calls, and the settings of folders. */
+export const readDigests = createAtom<ReadonlySet<string>>(new Set());
+const unreadParts = createAtom<ReadonlyMap<string, UnreadPart>>(new Map());
+
+export function useReadDigests(): ReadonlySet<string> {
+  return useAtom(readDigests);
+}
+
+/** What of these has not been on the screen yet: all lines, and the side of the first of them. */
+export function useUnreadPart(digests: readonly string[]): UnreadPart {
+  const partsByDigest = useAtom(unreadParts);
+  const parts = digests.flatMap((digest) => partsByDigest.get(digest) ?? []);
+  return { lines: parts.reduce((sum, { lines }) => sum + lines, 0), side: parts[0]?.side ?? null };
+}
+
+/** What has been seen of one text, in each of its boxes and in the flow around them. */
+class TrackedText {
+  readonly #boxes = new Map<RowBox, { coverage: Coverage; last: RowRange | null }>();
+  #content = { coverage: new Coverage(), last: null as RowRange | null, length: 0 };
+  #isStill = true;
+  /** Whether the text was drawn at the last look. */
+  #isDrawn = false;
+
+  constructor(
+    readonly digest: string,
+    readonly root: HTMLElement,
+  ) {}
+
+  addBox(box: RowBox): () => void {
+    this.#boxes.set(box, { coverage: new Coverage(), last: null });
+    return () => this.#boxes.delete(box);
+  }
+
+  /** Notes what is on the screen now. Returns whether that is the same as at the last look. */
+  sample(): boolean {
+    this.#isStill = true;
+    this.#isDrawn = isDrawn(this.root);
+    if (!this.#isDrawn) return this.#sampleNothing();
+    const content = this.#measureContent();
+    // What was seen of it has moved.
+    if (Math.abs(content.length - this.#content.length) > 1)
+      this.#content = { coverage: new Coverage(), last: null, length: content.length };
+    const covers = coversOf(this.root);
+    this.#addSample(this.#content, visibleContent(this.root, content, covers));
+    for (const [box, record] of this.#boxes) this.#addSample(record, visibleRows(box.element, covers));
+    return this.#isStill;
+  }
+
+  /** Nothing is on the screen: it has no height either, which says nothing about how long the text is. */
+  #sampleNothing(): boolean {
+    for (const record of [this.#content, ...this.#boxes.values()]) this.#addSample(record, null);
+    return this.#isStill;
+  }
+
+  #addSample(record: { coverage: Coverage; last: RowRange | null }, visible: RowRange | null): void {
+    const both = intersection(record.last, visible);
+    if (both !== null) record.coverage.add(both);
+    if (record.last?.from !== visible?.from || record.last?.to !== visible?.to) this.#isStill = false;
+    record.last = visible;
+  }
+
+  /** A text that is not drawn, or of which there is nothing yet, has no gaps and is unread all the same. */
+  get isRead(): boolean {
+    const hasContent = this.#content.length > 0 || [...this.#boxes.keys()].some(({ rows }) => rows > 0);
+    return this.#isDrawn && hasContent && this.#firstGap() === null;
+  }
+
+  get unreadPart(): UnreadPart {
+    const lines = [...this.#boxes].reduce(
+      (sum, [box, { coverage }]) => sum + linesInGaps(coverage.gaps(box.rows), (row) => box.lineOf(row)),
+      0,
+    );
+    const { coverage: content, last, length } = this.#content;
+    const [gap] = content.gaps(length);
+    if (gap === undefined || last === null) return { lines, side: null };
+    return { lines, side: gap.from >= last.to ? "below" : gap.from < last.from ? "above" : null };
+  }
+
+  #firstGap(): { box: RowBox | null; at: number } | null {
+    for (const [box, { coverage }] of this.#boxes) {
+      const [gap] = coverage.gaps(box.rows);
+      if (gap !== undefined) return { box, at: gap.from };
+    }
+    const [gap] = this.#content.coverage.gaps(this.#content.length);
+    return gap === undefined ? null : { box: null, at: gap.from };
+  }
+
+  #measureContent(): ContentOffsets {
+    return new ContentOffsets(
+      this.root.getBoundingClientRect(),
+      [...this.#boxes.keys()].map(({ element }) => element.getBoundingClientRect()),
+    );
+  }
+
+  /** Scrolls to the first place that was not on the screen, and puts the focus into its box. */
+  reveal(): void {
+    const gap = this.#firstGap();
+    if (gap === null) return;
+    const { box, at } = gap;
+    const element = box?.element ?? this.root;
+    element.closest<HTMLElement>("[tabindex='0']")?.focus({ preventScroll: true });
+    const isDrawn = box === null || hasRow(element, at);
+    if (!isDrawn) box.draw?.(Math.floor(at));
+    scrollIntoSpan(element, () => (box === null ? this.#measureContent().screenY(at) : rowY(element, at)));
+    if (!isDrawn) setTimeout(() => hasRow(element, at) && scrollIntoSpan(element, () => rowY(element, at)), RENDER_MS);
+    schedule(SAMPLE_MS);
+  }
+}
+
+/** How much of the flow of an element is on the screen. It is empty where only rows of a box are. */
+function visibleContent(
+  element: HTMLElement,
+  content: ContentOffsets,
+  covers: readonly VisibleSpan[],
+): RowRange | null {
+  const visible = largestVisibleSpan(element, covers);
+  return visible === null ? null : { from: content.offsetAt(visible.top), to: content.offsetAt(visible.bottom) };
+}
+
+const trackedTexts = new Set<TrackedText>();
+let timer: ReturnType<typeof setTimeout> | null = null;
+let isIdle = true;
+
+function schedule(delay: number): void {
+  if (timer !== null && (delay === IDLE_SAMPLE_MS || !isIdle)) return;
+  if (timer !== null) clearTimeout(timer);
+  isIdle = delay === IDLE_SAMPLE_MS;
+  timer = setTimeout(sampleAll, delay);
+}
+
+const onMove = () => schedule(SAMPLE_MS);
+
+function sampleAll(): void {
+  timer = null;
+  let isStill = true;
+  for (const tracked of trackedTexts) {
+    isStill = tracked.sample() && isStill;
+    if (isBehindDialog(tracked.root)) continue; // the same text may stand in the dialog, which tells of it
+    const digests = readDigests.getSnapshot();
+    const isRead = digests.has(tracked.digest) || tracked.isRead;
+    if (isRead) {
+      trackedTexts.delete(tracked);
+      if (!digests.has(tracked.digest)) readDigests.set(new Set([...digests, tracked.digest]));
+    }
+    setUnreadPart(tracked.digest, isRead ? null : tracked.unreadPart);
+  }
+  if (trackedTexts.size > 0) schedule(isStill ? IDLE_SAMPLE_MS : SAMPLE_MS);
+}
+
+function setUnreadPart(digest: string, part: UnreadPart | null): void {
+  const parts = unreadParts.getSnapshot();
+  const old = parts.get(digest);
+  if (old?.lines === part?.lines && old?.side === part?.side) return;
+  const others = [...parts].filter(([each]) => each !== digest);
+  unreadParts.set(new Map(part === null ? others : [...others, [digest, part]]));
+}
+
+/** For a text that is gone: a later one has a digest of its own. */
+export function forgetDigest(digest: string): void {
+  const digests = readDigests.getSnapshot();
+  if (digests.has(digest)) readDigests.set(new Set([...digests].filter((each) => each !== digest)));
+}
+
+function track(tracked: TrackedText): () => void {
+  if (trackedTexts.size === 0) {
+    document.addEventListener("scroll", onMove, { capture: true, passive: true });
+    window.addEventListener("resize", onMove);
+    document.addEventListener("visibilitychange", onMove);
+  }
+  trackedTexts.add(tracked);
+  schedule(SAMPLE_MS);
+  return () => {
+    trackedTexts.delete(tracked);
+    setUnreadPart(tracked.digest, null);
+    if (trackedTexts.size > 0) return;
+    document.removeEventListener("scroll", onMove, { capture: true });
+    window.removeEventListener("resize", onMove);
+    document.removeEventListener("visibilitychange", onMove);
+  };
+}
+
+const TrackedTextContext = createContext<TrackedText | null>(null);
+
+/** Notes the digest of the text inside as read once all of it was on the screen. */
+export function ReadTracker({
+  digest,
+  extraClass = "",
+  children,
+}: {
+  digest: string;
+  extraClass?: string;
+  children: ReactNode;
+}) {
+  const root = useRef<HTMLDivElement>(null);
+  const [tracked, setReading] = useState<TrackedText | null>(null);
+  useEffect(() => {
+    if (root.current === null) return;
+    const next = new TrackedText(digest, root.current);
+    setReading(next);
+  }, [digest]);
+  // After the boxes inside have opened: nothing is read that nobody has told of.
+  useEffect(() => (tracked === null ? undefined : track(tracked)), [tracked]);
+  return (
+    <div className={`read-tracker ${extraClass}`} ref={root}>
+      <MustBeReadContext value={true}>
+        <TrackedTextContext value={tracked}>{children}</TrackedTextContext>
+      </MustBeReadContext>
+    </div>
+  );
+}
+
+const MustBeReadContext = createContext(false);
+
+/** Whether what is shown here waits for a decision, so that all of it must be read. */
+export function useMustBeRead(): boolean {
+  return useContext(MustBeReadContext);
+}
+
+/** All rows of a box must be read where it stands. Its rows are the elements with `data-index`. */
+export function useReadBox(
+  element: RefObject<HTMLElement | null>,
+  rows: number,
+  lineOf: (row: number) => number,
+  draw?: (row: number) => void,
+): void {
+  const tracked = useContext(TrackedTextContext);
+  const latest = useRef({ lineOf, draw });
+  latest.current = { lineOf, draw };
+  useEffect(() => {
+    if (tracked === null || element.current === null) return;
+    return tracked.addBox({
+      element: element.current,
+      rows,
+      lineOf: (row) => latest.current.lineOf(row),
+      draw: (row) => latest.current.draw?.(row),
+    });
+  }, [tracked, element, rows]);
+}
+
+/** Leads to the first place of these that was not on the screen yet. */
+export function revealUnread(digests: readonly string[]): void {
+  const candidates = [...trackedTexts].filter((each) => digests.includes(each.digest) && !isBehindDialog(each.root));
+  const order = (tracked: TrackedText) => digests.indexOf(tracked.digest);
+  candidates.sort((one, other) => order(one) - order(other))[0]?.reveal();
+}

@@ -1,0 +1,20 @@
+/** What a call is about, on one line, marked like the call itself. */
+import type { CallView } from "../../api/schema";
+import { ForeignText, Lookalikes } from "../../ui/ForeignText";
+import { summaryOf } from "./callText";
+
+interface Props {
+  call: CallView;
+  workspace: string | null;
+  extraClass?: string;
+}
+
+export function CallSummary({ call, workspace, extraClass }: Props) {
+  return (
+    <code className={extraClass}>
+      <Lookalikes value={call.lookalikes ?? ""}>
+        <ForeignText text={summaryOf(call, workspace)} />
+      </Lookalikes>
+    </code>
+  );
+}

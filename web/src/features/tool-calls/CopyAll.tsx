@@ -1,0 +1,18 @@
+/** Copies the whole of something, however little of it is shown. */
+import { useTexts } from "../../i18n/texts";
+import { announce } from "../../ui/Announcer";
+import { IconButton } from "../../ui/Button";
+import { useCopy } from "../../ui/useCopyFeedback";
+
+export function CopyAll({ text }: { text: string }) {
+  const t = useTexts("approvals");
+  const { isCopied, copy } = useCopy();
+  return (
+    <IconButton
+      kind={["quiet", "small"]}
+      icon={isCopied ? "check" : "copy"}
+      label={isCopied ? t("copied") : t("copyAll")}
+      onClick={() => void copy(text).then(() => announce(t("copied")))}
+    />
+  );
+}

@@ -1,0 +1,87 @@
+/** Many lines. Of very many, only those that are seen are drawn. */
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from "react";
+import { scrollParentOf } from "../read-progress/visibility";
+import { useMustBeRead, useReadBox } from "../read-progress/readProgress";
+import { MAX_UNVIRTUALIZED_LINES } from "./textPreview";
+
+interface Props {
+  count: number;
+  label: string;
+  extraClass?: string;
+  renderLine(index: number): ReactNode;
+  /** The number of the line that a row belongs to, where one line may have several rows. */
+  lineOf?: (row: number) => number;
+}
+
+const LINE_HEIGHT_PX = 18;
+const identity = (row: number) => row;
+
+/** What must be read scrolls with all that stands around it, like one long text; else the lines scroll by themselves. */
+export function Lines(props: Props) {
+  return props.count > MAX_UNVIRTUALIZED_LINES ? <WindowedLines {...props} /> : <AllLines {...props} />;
+}
+
+function useClasses(extra: string): string {
+  return `lines ${useMustBeRead() ? "" : "is-box"} ${extra}`;
+}
+
+function AllLines({ count, label, extraClass = "", renderLine, lineOf = identity }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  useReadBox(box, count, lineOf);
+  return (
+    <div className={useClasses(extraClass)} ref={box} role="region" aria-label={label} tabIndex={0}>
+      {Array.from({ length: count }, (_, index) => (
+        <div key={index} data-index={index}>
+          {renderLine(index)}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function WindowedLines({ count, label, extraClass = "", renderLine, lineOf = identity }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const all = useRef<HTMLDivElement>(null);
+  const hasOwnScroller = !useMustBeRead();
+  const getScrollElement = () => (hasOwnScroller ? box.current : scrollParentOf(box.current));
+  const scrollMargin = useMargin(all, getScrollElement);
+  const list = useVirtualizer({
+    count,
+    getScrollElement,
+    scrollMargin,
+    estimateSize: () => LINE_HEIGHT_PX,
+    overscan: 20,
+  });
+  useReadBox(box, count, lineOf, (row) => list.scrollToIndex(row, { align: "start" }));
+  return (
+    <div className={`${useClasses(extraClass)} is-windowed`} ref={box} role="region" aria-label={label} tabIndex={0}>
+      <div className="lines-all" ref={all} style={{ height: list.getTotalSize() }}>
+        {list.getVirtualItems().map((item) => (
+          <div
+            key={item.key}
+            ref={list.measureElement}
+            data-index={item.index}
+            className="lines-one"
+            style={{ transform: `translateY(${item.start - scrollMargin}px)` }}
+          >
+            {renderLine(item.index)}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** How far from the beginning of what scrolls an element stands. It is measured anew whenever that scrolls. */
+function useMargin(element: RefObject<HTMLElement | null>, getScrollElement: () => HTMLElement | null): number {
+  const [margin, setMargin] = useState(0);
+  useLayoutEffect(() => {
+    const scroller = getScrollElement();
+    if (scroller === null || element.current === null) return;
+    const inWindow = element.current.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+    const present = inWindow - scroller.clientTop + scroller.scrollTop;
+    if (Math.abs(present - margin) > 1) setMargin(present);
+  });
+  return margin;
+}

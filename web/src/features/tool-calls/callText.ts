@@ -1,0 +1,115 @@
+/** Calls in words: what a tool does, what a call is about, what is risky in it, what became of it. */
+import type { CallView } from "../../api/schema";
+import type { Language } from "../../i18n/say";
+import { hasText, textsIn } from "../../i18n/texts";
+import { exactText, toolName } from "../../ui/safeText";
+import { parseDiff } from "../diff/unifiedDiff";
+
+/** What a tool does, for a person; those that are not ours under their own name. */
+export function titleOf(call: Pick<CallView, "tool" | "display_name">, language: Language): string {
+  return hasText("toolTitles", call.tool) ? textsIn(language, "toolTitles")(call.tool) : toolName(call);
+}
+
+/** The arguments that say the most, first. */
+const SUMMARY_ARGUMENTS = ["command", "path", "file_path", "pattern", "task", "url", "query", "name"];
+const PATH_ARGUMENTS = new Set(["path", "file_path", "cwd"]);
+const MAX_SUMMARY_CHARACTERS = 200;
+
+/** What a call is about, on one line: a path within the workspace, a command, a pattern. */
+export function summaryOf(call: Pick<CallView, "arguments">, workspace: string | null): string {
+  const args = argumentsOf(call);
+  const texts = Object.entries(args).filter(
+    (each): each is [string, string] => typeof each[1] === "string" && each[1] !== "",
+  );
+  const name = SUMMARY_ARGUMENTS.find((each) => texts.some(([key]) => key === each)) ?? texts[0]?.[0];
+  const value = texts.find(([key]) => key === name)?.[1];
+  if (name === undefined || value === undefined) return "";
+  return toOneLine(PATH_ARGUMENTS.has(name) ? relativePath(value, workspace) : value);
+}
+
+/** On one line, with long blanks made short: here it only says which call is meant. */
+function toOneLine(text: string): string {
+  const line = exactText(text.slice(0, 4 * MAX_SUMMARY_CHARACTERS))
+    .replace(/\s+/g, " ")
+    .trim();
+  const letters = [...line];
+  return letters.length <= MAX_SUMMARY_CHARACTERS && text.length <= 4 * MAX_SUMMARY_CHARACTERS
+    ? line
+    : `${letters.slice(0, MAX_SUMMARY_CHARACTERS - 1).join("")}…`;
+}
+
+export function relativePath(path: string, workspace: string | null): string {
+  if (workspace === null || path === workspace) return path;
+  return path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path;
+}
+
+export function isPath(name: string): boolean {
+  return PATH_ARGUMENTS.has(name);
+}
+
+/** The arguments by name. What a model sent that is no object stands under one name of its own. */
+export function argumentsOf(call: Pick<CallView, "arguments">): Readonly<Record<string, unknown>> {
+  const args = call.arguments;
+  if (typeof args === "object" && args !== null && !Array.isArray(args)) return { ...args };
+  return { arguments: args };
+}
+
+/** What the call is at its heart: a change of a file, a command, a text of its own; or nothing but its arguments. */
+export type CallContent =
+  | { readonly kind: "diff"; readonly text: string }
+  | { readonly kind: "argument"; readonly name: string; readonly text: string }
+  | { readonly kind: "text"; readonly text: string }
+  | null;
+
+export function contentOf(call: Pick<CallView, "arguments" | "dangerous" | "preview" | "tool">): CallContent {
+  const preview = (call.dangerous ?? []).includes("long numbers") ? call.preview : previewBesidesArguments(call);
+  if (preview == null) return null;
+  const argument = Object.entries(argumentsOf(call)).find(([, value]) => value === preview);
+  if (argument !== undefined && preview !== "") return { kind: "argument", name: argument[0], text: preview };
+  if (preview === "" || parseDiff(preview) !== null) return { kind: "diff", text: preview };
+  return { kind: "text", text: preview };
+}
+
+/**
+ * What is shown of a call beside its arguments. Servers of tools show the arguments as JSON, perhaps behind something
+ * else: they stand below, argument by argument. (Long numbers are exact only in the server's own text.)
+ */
+function previewBesidesArguments({ arguments: args, preview }: Pick<CallView, "arguments" | "preview">): string | null {
+  if (preview == null) return null;
+  const start = preview.startsWith("{") ? 0 : preview.lastIndexOf("\n\n{") + 2;
+  if (start === 1 || !isJsonOf(preview.slice(start), args)) return preview;
+  return start === 0 ? null : preview.slice(0, start - 2);
+}
+
+function isJsonOf(text: string, value: unknown): boolean {
+  try {
+    return JSON.stringify(JSON.parse(text)) === JSON.stringify(value);
+  } catch {
+    return false;
+  }
+}
+
+export function risksOf(call: Pick<CallView, "dangerous">, language: Language): readonly string[] {
+  const t = textsIn(language, "risks");
+  return (call.dangerous ?? []).map((mark) =>
+    hasText("risks", mark) ? t(mark) : textsIn(language, "ownRisk")("marked", { mark }),
+  );
+}
+
+export function isDangerous(call: Pick<CallView, "dangerous">): boolean {
+  return (call.dangerous ?? []).length > 0;
+}
+
+export function statusText(status: CallView["status"], language: Language): string {
+  return textsIn(language, "callStatus")(status);
+}
+
+/** How long it took; empty for what nobody need know. */
+export function durationText(milliseconds: number, language: Language): string {
+  if (!Number.isFinite(milliseconds) || milliseconds < 0) return "";
+  const t = textsIn(language, "durations");
+  if (milliseconds < 1_000) return t("milliseconds", { n: Math.round(milliseconds) });
+  const seconds = milliseconds / 1_000;
+  if (seconds < 60) return t("seconds", { n: seconds < 10 ? seconds.toFixed(1) : Math.round(seconds) });
+  return t("minutes", { m: Math.floor(seconds / 60), s: Math.round(seconds % 60) });
+}

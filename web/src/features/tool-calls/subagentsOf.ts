@@ -1,0 +1,22 @@
+/** Which sub-agents a call has sent. The server does not say it; but ids tell when something was made. */
+import type { CallView, ContextSummary } from "../../api/schema";
+
+/** The time in an id, in milliseconds; NaN where it has none. */
+export function uuidTime(id: string): number {
+  const digits = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(id);
+  return digits === null ? NaN : parseInt(`${digits[1]}${digits[2]}`, 16);
+}
+
+/** Those that were made while it ran: one, unless several ran at the same time. */
+export function subagentsOf(
+  call: Pick<CallView, "started_at" | "finished_at">,
+  children: readonly ContextSummary[],
+): readonly ContextSummary[] {
+  if (call.started_at == null) return [];
+  const started = new Date(call.started_at).getTime();
+  const ended = call.finished_at == null ? Infinity : new Date(call.finished_at).getTime();
+  return children.filter(({ context_id }) => {
+    const createdAt = uuidTime(context_id);
+    return createdAt >= started && createdAt <= ended;
+  });
+}

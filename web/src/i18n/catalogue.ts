@@ -1,0 +1,40 @@
+/** Types of the text catalogues: a translation has every text of the English catalogue, with the same parameters. */
+import type { en } from "./en";
+
+type English = typeof en;
+export type Section = keyof English;
+export type TextName<S extends Section> = keyof English[S];
+export type Catalogue = { readonly [S in Section]: { readonly [K in TextName<S>]: string } };
+
+/** The parameter's name: the part before the bar. Braces that contain a space are literal braces. */
+type NameIn<T extends string> = T extends `${infer Name}|${string}`
+  ? Name
+  : T extends `${string} ${string}`
+    ? never
+    : T;
+/** The names of a text's parameters: `n` and `place` in "{n|One|These {n}} in {place}". */
+export type ParamsOf<T> = T extends `${string}{${infer Inner}}${infer Rest}`
+  ? NameIn<Inner> | (Inner extends `${string}{${string}` ? ParamsOf<`${Inner}}`> : never) | ParamsOf<Rest>
+  : never;
+
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+type Checked<Own> = {
+  readonly [S in keyof Own | Section]: S extends Section & keyof Own
+    ? {
+        readonly [K in keyof Own[S] | TextName<S>]: K extends TextName<S> & keyof Own[S]
+          ? Same<ParamsOf<Own[S][K]>, ParamsOf<English[S][K]>> extends true
+            ? string
+            : { readonly "other parameters than in English": ParamsOf<English[S][K]> }
+          : K extends TextName<S>
+            ? string
+            : never;
+      }
+    : S extends Section
+      ? Catalogue[S]
+      : never;
+};
+
+/** Defines the catalogue of another language. A missing text, an extra text or other parameters are a type error. */
+export function translation<const Own>(texts: Own & Checked<Own>): Catalogue {
+  return texts as unknown as Catalogue;
+}

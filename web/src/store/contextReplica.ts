@@ -1,0 +1,173 @@
+/** The replica of a context, updated by signals and responses. */
+import type { ContextView, Delta } from "../api/schema";
+import type { Signal } from "../api/types";
+import { followBranch, applyMessages, applyOlder } from "./branch";
+import type { Answered, StoreEvent } from "./events";
+import { isAlike, share, omit } from "./structuralSharing";
+import { type ContextReplica, type Remote, type Tick, markStale } from "./state";
+
+const STATE_RECHECK_MS = 300;
+
+export type ContextSignal = Exclude<Signal, { event: "SessionChanged" }>;
+
+/** Whether a response is newer than the stored value: requested after that was received, or of a higher version. */
+export function isNewer(old: Remote<{ version?: number }>, requestedAt: Tick, version: number): boolean {
+  const knownVersion = old.value?.version ?? -1;
+  return (
+    requestedAt >= old.receivedAt ||
+    version > knownVersion ||
+    (version === knownVersion && requestedAt > old.requestedAt)
+  );
+}
+
+export function applySignal(
+  replica: ContextReplica,
+  signal: ContextSignal,
+  tick: Tick,
+  isActive: boolean,
+): ContextReplica {
+  const knownVersion = replica.view.value?.version ?? -1;
+  const version = signal.version ?? knownVersion;
+  const marked = version > knownVersion ? markStale(replica, tick) : replica;
+  switch (signal.event) {
+    case "StateChanged":
+      return version === knownVersion ? applyState(replica, signal, tick) : marked;
+    case "ContentDelta":
+      return isActive && version >= knownVersion
+        ? noteStreaming(marked, signal.message_id, signal.sequence, tick)
+        : marked;
+    case "MessageChanged": {
+      const cached = marked.messages[signal.message_id];
+      if (cached === undefined) return marked;
+      return { ...marked, messages: { ...marked.messages, [signal.message_id]: { ...cached, staleAt: tick } } };
+    }
+    case "ContextChanged":
+      // A new stream reports every context as changed: for inactive contexts the version decides.
+      return !isActive && version === knownVersion && signal.fields[0] === "*" ? replica : markStale(replica, tick);
+    case "Error":
+      if (signal.code === "unknown_context") return markStale(replica, tick); // the next fetch confirms it
+      return { ...marked, notice: signal };
+    case "MessageCreated":
+    case "MessageCompleted":
+      return marked;
+  }
+}
+
+/** Applies the state from its signal, unless the signal shortens the lists of that state. */
+function applyState(
+  replica: ContextReplica,
+  signal: Extract<Signal, { event: "StateChanged" }>,
+  tick: Tick,
+): ContextReplica {
+  const { value } = replica.view;
+  const isShort =
+    signal.cut === true ||
+    signal.state.type.startsWith("awaiting_tool") ||
+    signal.state.type === "awaiting_user_answer";
+  if (value === null || isShort) return markStale(replica, tick);
+  const view = { ...replica.view, value: share(value, { ...value, current_state: signal.state }) };
+  return { ...replica, view, stateSignalledAt: tick, recheckAt: null };
+}
+
+/** Records how far the server has streamed a message. */
+function noteStreaming(replica: ContextReplica, id: string, total: number, tick: Tick): ContextReplica {
+  if (replica.messages[id] !== undefined) return replica;
+  const old = replica.streaming[id] ?? { id, text: "", sequence: 0, total: 0, staleAt: -1, requestedAt: -1 };
+  if (total <= old.total) return replica;
+  return { ...replica, streaming: { ...replica.streaming, [id]: { ...old, total, staleAt: tick } } };
+}
+
+export function applyAnswer(
+  replica: ContextReplica,
+  event: Exclude<Answered, { kind: "session" }>,
+  tick: Tick,
+  now: number,
+  isActive: boolean,
+): ContextReplica {
+  switch (event.kind) {
+    case "context":
+      return applyView(replica, event.answer, event.requestedAt, tick, now, isActive);
+    case "messages":
+      return isActive ? applyMessages(replica, event.pull.ids, event.answer, event.requestedAt) : replica;
+    case "older":
+      return isActive ? applyOlder(replica, event.pull.before, event.answer, tick) : replica;
+    case "text":
+      return applyDeltas(replica, event.pull.message, event.answer, event.requestedAt);
+  }
+}
+
+function applyView(
+  replica: ContextReplica,
+  view: ContextView,
+  requestedAt: Tick,
+  tick: Tick,
+  now: number,
+  isActive: boolean,
+): ContextReplica {
+  const old = replica.view.value;
+  if (!isNewer(replica.view, requestedAt, view.version)) return replica;
+  // A state signalled meanwhile may be newer or older than the response: keep it until the next signal or fetch.
+  const isUnsure = old !== null && old.version === view.version && replica.stateSignalledAt > requestedAt;
+  const differs = isUnsure && !isAlike(old.current_state, view.current_state, 4);
+  const value = share(old, isUnsure ? { ...view, current_state: old.current_state } : view);
+  const remote = { value, staleAt: replica.view.staleAt, requestedAt, receivedAt: tick };
+  const recheckAt = differs ? now + STATE_RECHECK_MS : null;
+  const updated = { ...replica, view: remote, recheckAt, problem: null };
+  return isActive ? withStreaming(followBranch(updated, view), view, requestedAt, tick) : updated;
+}
+
+/** Drops streaming messages that are neither on the branch nor still streaming: the server died before storing them. */
+function withStreaming(replica: ContextReplica, view: ContextView, requestedAt: Tick, tick: Tick): ContextReplica {
+  const isOver = (id: string) => id !== view.streaming?.message_id && !replica.branch.ids.includes(id);
+  const pruned = {
+    ...replica,
+    streaming: omit(replica.streaming, (id, message) => message.staleAt <= requestedAt && isOver(id)),
+  };
+  return view.streaming == null
+    ? pruned
+    : noteStreaming(pruned, view.streaming.message_id, view.streaming.sequence, tick);
+}
+
+/** Appends the deltas that continue the text; gaps and repeats are ignored. */
+function applyDeltas(replica: ContextReplica, id: string, deltas: readonly Delta[], requestedAt: Tick): ContextReplica {
+  const old = replica.streaming[id];
+  if (old === undefined) return replica;
+  let { text, sequence } = old;
+  for (const delta of deltas) {
+    if (delta.sequence !== sequence + 1) continue;
+    text += delta.delta;
+    sequence = delta.sequence;
+  }
+  const total = Math.max(old.total, sequence);
+  return {
+    ...replica,
+    streaming: {
+      ...replica.streaming,
+      [id]: { ...old, text, sequence, total, requestedAt: Math.max(old.requestedAt, requestedAt) },
+    },
+  };
+}
+
+/** Handles a refused pull. `listedAt` is when the session that lists the context's tab was received. */
+export function applyFailure(
+  replica: ContextReplica,
+  { pull, requestedAt, problem }: Extract<StoreEvent, { type: "failed" }>,
+  listedAt: Tick,
+  tick: Tick,
+): ContextReplica {
+  const isUnknown = problem.status === 404;
+  switch (pull.kind) {
+    case "context":
+      if (requestedAt < replica.view.receivedAt) return replica;
+      // A signal or session received since then is newer: fetch again.
+      if (isUnknown && requestedAt < Math.max(replica.view.staleAt, listedAt)) return markStale(replica, tick);
+      return isUnknown ? { ...replica, isGone: true } : { ...replica, problem, view: { ...replica.view, requestedAt } };
+    case "text":
+      return isUnknown ? { ...replica, streaming: omit(replica.streaming, (id) => id === pull.message) } : replica;
+    case "older":
+      return markStale({ ...replica, wantsOlder: false }, tick);
+    case "messages":
+    case "session":
+      return replica;
+  }
+}

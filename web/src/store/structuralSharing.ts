@@ -1,0 +1,55 @@
+/** Structural sharing: what is equal stays the same object, so that whoever shows it need not look again. */
+export function share<T>(old: unknown, fresh: T): T {
+  if (Object.is(old, fresh)) return fresh;
+  if (Array.isArray(old) && Array.isArray(fresh)) {
+    const items = fresh.map((each, index) => share(old[index], each));
+    const isSame = items.length === old.length && items.every((each, index) => Object.is(each, old[index]));
+    return (isSame ? old : items) as T;
+  }
+  if (!isRecord(old) || !isRecord(fresh)) return fresh;
+  const names = Object.keys(fresh);
+  const parts = Object.fromEntries(names.map((name) => [name, share(old[name], fresh[name])]));
+  const isSame =
+    names.length === Object.keys(old).length && names.every((name) => name in old && parts[name] === old[name]);
+  return (isSame ? old : parts) as T;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether two values are the same, or lists or records of the same things, so many levels down. */
+export function isAlike(one: unknown, other: unknown, depth = 2): boolean {
+  if (Object.is(one, other)) return true;
+  if (depth === 0 || typeof one !== "object" || typeof other !== "object" || one === null || other === null)
+    return false;
+  const names = Object.keys(one);
+  if (names.length !== Object.keys(other).length || Array.isArray(one) !== Array.isArray(other)) return false;
+  const [left, right] = [one as Record<string, unknown>, other as Record<string, unknown>];
+  return names.every((name) => name in right && isAlike(left[name], right[name], depth - 1));
+}
+
+/** The same record without some of its names; the very same, where it has none of them. */
+export function omit<T>(record: { readonly [name: string]: T }, isDropped: (name: string, value: T) => boolean) {
+  const entries = Object.entries(record).filter(([name, value]) => !isDropped(name, value));
+  return entries.length === Object.keys(record).length ? record : Object.fromEntries(entries);
+}
+
+/**
+ * The same answer for as long as the parts are the same that it is computed from. The last answer is kept for each
+ * first part, and goes with it.
+ */
+export function memoizeByParts<T, R>(
+  partsOf: (from: T) => readonly [object, ...unknown[]],
+  compute: (from: T) => R,
+): (from: T) => R {
+  const cache = new WeakMap<object, { parts: readonly unknown[]; answer: R }>();
+  return (from) => {
+    const parts = partsOf(from);
+    const old = cache.get(parts[0]);
+    if (old !== undefined && parts.every((part, index) => Object.is(part, old.parts[index]))) return old.answer;
+    const answer = compute(from);
+    cache.set(parts[0], { parts, answer });
+    return answer;
+  };
+}

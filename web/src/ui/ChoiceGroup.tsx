@@ -1,0 +1,70 @@
+/** One of a few, all of which are seen: as a row of words, or as a list where each says what it means. */
+import { type ReactNode, useId } from "react";
+import { ForeignText } from "./ForeignText";
+import "./choice-group.css";
+
+interface Option<T extends string> {
+  readonly value: T;
+  readonly label: string;
+  readonly note?: string;
+}
+
+interface ChoiceProps<T extends string> {
+  legend: string;
+  options: readonly Option<T>[];
+  value: T;
+  isRow?: boolean;
+  onChange(value: T): void;
+}
+
+export function RadioGroup<T extends string>({ value, onChange, ...frame }: ChoiceProps<T>) {
+  const name = useId();
+  return (
+    <Options {...frame}>
+      {(option) => <input type="radio" name={name} checked={option === value} onChange={() => onChange(option)} />}
+    </Options>
+  );
+}
+
+interface ChoicesProps<T extends string> extends Omit<ChoiceProps<T>, "value" | "onChange"> {
+  values: readonly T[];
+  onChange(values: readonly T[]): void;
+}
+
+/** Any of them. */
+export function CheckboxGroup<T extends string>({ values, onChange, ...frame }: ChoicesProps<T>) {
+  const toggle = (value: T) =>
+    onChange(values.includes(value) ? values.filter((each) => each !== value) : [...values, value]);
+  return (
+    <Options {...frame}>
+      {(option) => <input type="checkbox" checked={values.includes(option)} onChange={() => toggle(option)} />}
+    </Options>
+  );
+}
+
+interface OptionsProps<T extends string> extends Omit<ChoiceProps<T>, "value" | "onChange"> {
+  children(value: T): ReactNode;
+}
+
+function Options<T extends string>({ legend, options, isRow = false, children }: OptionsProps<T>) {
+  return (
+    <fieldset className={isRow ? "choice is-row" : "choice"}>
+      <legend>{legend}</legend>
+      <div className="choice-options">
+        {options.map((option) => (
+          <label key={option.value}>
+            {children(option.value)}
+            <span>
+              <ForeignText text={option.label} />
+              {option.note !== undefined && (
+                <span className="choice-note">
+                  <ForeignText text={option.note} />
+                </span>
+              )}
+            </span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

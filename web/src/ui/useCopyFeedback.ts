@@ -1,0 +1,22 @@
+/** Copies something and says so for a moment. */
+import { useEffect, useRef, useState } from "react";
+import { copyText } from "./clipboard";
+
+const COPIED_SHOWN_MS = 1_500;
+
+/** `copy` gives whether it worked. */
+export function useCopy(): { isCopied: boolean; copy(text: string): Promise<boolean> } {
+  const [isCopied, setCopied] = useState(false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return {
+    isCopied,
+    async copy(text) {
+      const isDone = await copyText(text);
+      setCopied(isDone);
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => setCopied(false), COPIED_SHOWN_MS);
+      return isDone;
+    },
+  };
+}

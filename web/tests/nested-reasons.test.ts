@@ -1,0 +1,27 @@
+/** Words for reasons inside reasons, and for remarks that the runtime stores. */
+import { describe, expect, it } from "vitest";
+import { isCode, say } from "../src/i18n/say";
+
+describe("a reason that holds reasons", () => {
+  const left = [
+    { code: "git_index" as const, params: { repository: "." } },
+    { code: "undo_ignored" as const, params: { paths: "build/x" } },
+  ];
+
+  it("is one text in the reader's language", () => {
+    const english = say({ code: "undo_nothing", params: { left } }, "en");
+    expect(english).toContain("The git index in . changed");
+    expect(english).toContain("build/x");
+    expect(english).not.toContain("{");
+    expect(say({ code: "undo_nothing", params: { left } }, "zh")).toContain("暂存区");
+  });
+
+  it("shows another list as it is", () => {
+    expect(say({ code: "undo_nothing", params: { left: ["a"] } }, "en")).toContain('["a"]');
+  });
+});
+
+it("knows a code from another stage", () => {
+  expect(isCode("messages_shortened")).toBe(true);
+  expect(isCode("toString")).toBe(false);
+});

@@ -1,0 +1,155 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { CallView, ContextSummary, Problem } from "../src/api/schema";
+import { validateArguments } from "../src/features/approvals/argumentValidation";
+import { subagentsOf, uuidTime } from "../src/features/tool-calls/subagentsOf";
+import { argumentsOf, durationText, summaryOf, contentOf, risksOf, titleOf } from "../src/features/tool-calls/callText";
+import { answeredElsewhere, selectedCalls, remainingDecisions } from "../src/features/approvals/pendingCalls";
+import { countdownText, remainingElevation } from "../src/features/modes/remainingElevation";
+
+const callOf = (id: string, more: Partial<CallView> = {}): CallView => ({
+  id,
+  message_id: "m",
+  tool: "execute",
+  display_name: "Execute",
+  arguments: { command: "date" },
+  digest: `d-${id}`,
+  effect: "mutating",
+  read_only: false,
+  status: "pending",
+  requested_at: "2026-01-01T00:00:00Z",
+  ...more,
+});
+const problem = (code: string, call: string): Problem => ({
+  title: "",
+  status: 409,
+  code,
+  detail: "",
+  params: { call_id: call },
+});
+
+test("several decisions of which one came too late go on without it, and end", () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.nat(20), { minLength: 1, maxLength: 8 }), fc.nat(20), (ids, late) => {
+      const decisions = ids.map((id) => ({ id: String(id), verdict: "approve", digest: "d" }) as const);
+      const rest = remainingDecisions({ key: "k", decisions, problem: problem("call_decided", String(late)) });
+      if (ids.includes(late)) expect(rest).toEqual(decisions.filter(({ id }) => id !== String(late)));
+      else expect(rest).toBeNull();
+    }),
+  );
+  expect(
+    remainingDecisions({
+      key: "k",
+      decisions: [{ id: "a", verdict: "approve" }],
+      problem: problem("store_refused", "a"),
+    }),
+  ).toBeNull();
+});
+
+test("what vanished was answered elsewhere, unless it was answered here", () => {
+  const [a, b, c] = [callOf("a"), callOf("b"), callOf("c")];
+  expect(answeredElsewhere([a, b, c], [c], new Set(["a"]))).toEqual([b]);
+});
+
+test("a chosen subset is what is ticked and still waits; nothing ticked is all", () => {
+  const calls = [callOf("a"), callOf("b")];
+  expect(selectedCalls(calls, new Set(["b", "gone"])).map(({ id }) => id)).toEqual(["b"]);
+  expect(selectedCalls(calls, new Set(["gone"]))).toEqual(calls);
+});
+
+test("a call is about its command or its path within the workspace, on one line with nothing hidden", () => {
+  expect(summaryOf({ arguments: { path: "/w/src/a.py", content: "x" } }, "/w")).toBe("src/a.py");
+  expect(summaryOf({ arguments: { path: "/where/a.py" } }, "/w")).toBe("/where/a.py");
+  expect(summaryOf({ arguments: { command: "ls\n  -l \u202e" } }, null)).toBe("ls -l ⟨U+202E⟩");
+  expect(summaryOf({ arguments: { command: "rm\u00a0-rf\u2003x" } }, null)).toBe("rm⟨U+00A0⟩-rf⟨U+2003⟩x");
+  expect(summaryOf({ arguments: "no object" }, null)).toBe("no object");
+  expect(argumentsOf({ arguments: [1] })).toEqual({ arguments: [1] });
+});
+
+test("the heart of a call is its change, its command, or another text", () => {
+  expect(contentOf(callOf("a", { preview: "date" }))).toEqual({ kind: "argument", name: "command", text: "date" });
+  expect(contentOf(callOf("a", { preview: "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+b" }))?.kind).toBe("diff");
+  expect(contentOf(callOf("a", { preview: "f: 9 lines become 8" }))?.kind).toBe("text");
+  expect(contentOf(callOf("a"))).toBeNull();
+});
+
+test("what a server of tools shows of a call does not say its arguments twice", () => {
+  const given = { command: "date", options: { deep: [1, "two"] } };
+  const json = JSON.stringify(given, null, 2);
+  const heart = (preview: string, more = {}) => contentOf(callOf("a", { arguments: given, preview, ...more }));
+  expect(heart(json)).toBeNull();
+  expect(heart(`The tool has changed.\n\n${json}`)).toEqual({ kind: "text", text: "The tool has changed." });
+  expect(heart(`{"command": "other"}`)?.kind).toBe("text"); // not the arguments: it must be read
+  expect(heart(json, { dangerous: ["long numbers"] })?.kind).toBe("text"); // digits that a browser would round
+});
+
+test("titles and risks are words in both languages, and an unknown risk is still told", () => {
+  expect(titleOf({ tool: "execute", display_name: "Execute" }, "zh")).toBe("运行命令");
+  expect(titleOf({ tool: "toString", display_name: "To String" }, "en")).toBe("To String");
+  expect(risksOf({ dangerous: ["delete", "odd\u200b"] }, "en")).toEqual([
+    "Deletes files.",
+    "Flagged by the tool: odd⟨U+200B⟩.",
+  ]);
+  expect([40, 1_500, 42_000, 125_000].map((each) => durationText(each, "en"))).toEqual([
+    "40 ms",
+    "1.5 s",
+    "42 s",
+    "2 min 5 s",
+  ]);
+});
+
+const SCHEMA = {
+  type: "object",
+  properties: { command: { type: "string" }, timeout: { anyOf: [{ type: "number" }, { type: "null" }] } },
+  required: ["command"],
+  additionalProperties: false,
+};
+
+test.each([
+  ["{", "not_json"],
+  ["[]", "not_object"],
+  ['{"command": "date"}', "unchanged"],
+  ['{"timeout": 3}', "missing"],
+  ['{"command": "date", "colour": 1}', "unknown"],
+  ['{"command": 3}', "type"],
+  ['{"command": "date", "timeout": "x"}', "type"],
+  ['{"command": "date", "timeout": null}', "good"],
+] as const)("edited arguments %s are %s", (text, is) => {
+  expect(validateArguments(text, { command: "date" }, SCHEMA).is).toBe(is);
+});
+
+test("without a schema, any other object is for the server to judge", () => {
+  expect(validateArguments('{"anything": 1}', {}, null).is).toBe("good");
+});
+
+test("a sub-agent belongs to the call during which it was made", () => {
+  const made = (at: string): ContextSummary => ({
+    context_id: `${Date.parse(at)
+      .toString(16)
+      .padStart(12, "0")
+      .replace(/^(.{8})/, "$1-")}-7000-8000-000000000000`,
+  });
+  const children = [made("2026-01-01T00:00:01Z"), made("2026-01-01T00:00:05Z")];
+  expect(uuidTime(children[0]?.context_id ?? "")).toBe(Date.parse("2026-01-01T00:00:01Z"));
+  expect(subagentsOf({ started_at: "2026-01-01T00:00:04Z", finished_at: "2026-01-01T00:00:09Z" }, children)).toEqual(
+    children.slice(1),
+  );
+  expect(subagentsOf({}, children)).toEqual([]);
+});
+
+test("what is left of an elevation is counted, and is nothing when its time is up", () => {
+  const base = { by: "local", at: "", runtime: "r" };
+  expect(remainingElevation({ ...base, calls_left: 2 }, 0)).toEqual({ kind: "calls", n: 2 });
+  expect(remainingElevation({ ...base, turn: "t" }, 0)).toEqual({ kind: "turn" });
+  expect(remainingElevation({ ...base, until: "1970-01-01T00:10:00Z" }, 5_000)).toEqual({
+    kind: "time",
+    clock: "9:55",
+  });
+  expect(remainingElevation({ ...base, until: "1970-01-01T00:10:00Z" }, 600_000)).toBeNull();
+  expect(countdownText(3_750)).toBe("1:02:30");
+});
+
+test("a command that copies into a folder is said to be able to replace, not to replace", () => {
+  expect(risksOf({ dangerous: ["overwrite"] }, "en")).toEqual(["May overwrite existing files."]);
+  expect(risksOf({ dangerous: ["overwrite"] }, "zh")).toEqual(["可能会覆盖已有文件。"]);
+});

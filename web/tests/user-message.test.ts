@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Message } from "../src/api/types";
+import { parseReferences } from "../src/features/chat/composer/references";
+import { carriedOver, editedPayloads, payloadsOf, textOf } from "../src/features/chat/user-message/payloads";
+import { previewOf } from "../src/features/chat/user-message/UserMessageText";
+import { draftOf } from "../src/features/chat/user-message/DeliveryStatus";
+
+const common = { timestamp: "2026-01-01T00:00:00Z", role: "user" } as const;
+const said: readonly Message[] = [
+  {
+    ...common,
+    type: "text",
+    message_id: "1",
+    content: "compare @a.py:1-2 with @b.py",
+    metadata: { extra_user_messages: ["be short"] },
+  },
+  { ...common, type: "file_reference", message_id: "2", path: "a.py", range: { start_line: 1, end_line: 2 } },
+  { ...common, type: "file_reference", message_id: "3", path: "b.py" },
+  { ...common, type: "file_reference", message_id: "4", path: "uploads/c.txt" },
+  { ...common, type: "image", message_id: "5", data: "AAAA", media_type: "image/png" },
+];
+
+test("an edited message names what its new text names and keeps what was attached", () => {
+  const text = "look at @d.py and @b.py";
+  expect(editedPayloads(said, text, parseReferences(text))).toEqual([
+    { type: "text", content: text },
+    { type: "file_reference", path: "d.py" },
+    { type: "file_reference", path: "b.py" },
+    { type: "file_reference", path: "uploads/c.txt" },
+    { type: "image", base64: "AAAA" },
+  ]);
+  expect(carriedOver(said)).toEqual({ extra_user_messages: ["be short"] });
+});
+
+test("a message that is sent once more is the same message", () => {
+  expect(payloadsOf(said)).toEqual([
+    { type: "text", content: textOf(said) },
+    { type: "file_reference", path: "a.py", range: { start_line: 1, end_line: 2 } },
+    { type: "file_reference", path: "b.py" },
+    { type: "file_reference", path: "uploads/c.txt" },
+    { type: "image", base64: "AAAA" },
+  ]);
+});
+
+test("what could not be sent is a draft again, with what was attached", () => {
+  expect(draftOf(payloadsOf(said).slice(0, 4))).toEqual({
+    text: "compare @a.py:1-2 with @b.py",
+    files: [{ path: "uploads/c.txt", size: null, kind: "file" }],
+  });
+});
+
+test("a long text begins with its own beginning, and a short one is whole", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom("a", "\n", "文"), maxLength: 6000 }), (text) => {
+      const { preview, isCut } = previewOf(text);
+      expect(text.startsWith(preview)).toBe(true);
+      expect(isCut).toBe(preview !== text);
+      expect(preview.length).toBeLessThanOrEqual(isCut ? 1600 + 20 : 3000);
+    }),
+  );
+  expect(previewOf("line\n".repeat(23)).isCut).toBe(false);
+  expect(previewOf("line\n".repeat(60)).preview.split("\n")).toHaveLength(20);
+  expect(previewOf("x".repeat(1_000_000)).preview).toHaveLength(1600);
+});
