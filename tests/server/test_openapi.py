@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from pilothouse.domain.signals import Signal
 from pilothouse.server.api_docs import document
+from pilothouse.server.field_docs import describe_fields
 from pilothouse.server.routes import ROUTES
 from pilothouse.server.routing import EVENTS, HTML, JSON, Route
 from pilothouse.testing.served import Served
@@ -239,3 +240,27 @@ def value_at(value: Any, path: tuple[Any, ...]) -> Any:
     for key in path:
         value = value[key]
     return value
+
+
+def test_fields_are_described_by_the_docstrings_below_them() -> None:
+    schemas = document()["components"]["schemas"]
+    branch = schemas["BranchView"]["properties"]
+    assert branch["length"].get("description") is None
+    assert branch["message_ids"]["description"] == "The last ids of the branch; `length` counts all."
+    pages = [schema for name, schema in schemas.items() if name.startswith("Page_")]
+    assert pages
+    for page in pages:
+        assert page["properties"]["next"]["description"] == "The cursor of the next page; null on the last one."
+
+
+class DescribedFields(msgspec.Struct):
+    own_name: int = msgspec.field(name="wireName", default=0)
+    """A field that has another name on the wire."""
+
+
+def test_renamed_and_inherited_fields_are_described_too() -> None:
+    derived = msgspec.defstruct("Derived", [("own", int, 0)], bases=(DescribedFields,))
+    components: dict[str, Any] = msgspec.json.schema_components([derived])[1]
+    describe_fields(components, [derived])
+    described = {name: field.get("description") for name, field in components["Derived"]["properties"].items()}
+    assert described == {"own": None, "wireName": "A field that has another name on the wire."}

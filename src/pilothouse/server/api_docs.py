@@ -1,5 +1,6 @@
 """The API documentation: the OpenAPI document, and an HTML page made from it without scripts or external files."""
 
+import asyncio
 import html
 from functools import cache
 from typing import Any
@@ -20,11 +21,11 @@ def document() -> dict[str, Any]:
 
 
 async def openapi(request: RequestContext) -> Response:  # noqa: ARG001
-    return Response(msgspec.json.encode(document()), media_type=JSON)
+    return Response(msgspec.json.encode(await asyncio.to_thread(document)), media_type=JSON)
 
 
 async def docs(request: RequestContext) -> Response:  # noqa: ARG001
-    return Response(_page(), media_type=HTML)
+    return Response(await asyncio.to_thread(_page), media_type=HTML)
 
 
 @cache

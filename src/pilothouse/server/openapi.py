@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from pilothouse import __version__
 from pilothouse.api.views import Problem
+from pilothouse.server.field_docs import describe_fields
 from pilothouse.server.queries import BranchName, Id
 from pilothouse.server.routing import EVENTS, HTML, JSON, Route
 
@@ -38,6 +39,7 @@ _KEY_HEADER = {
 def openapi_document(routes: Sequence[Route]) -> dict[str, Any]:
     types = list(dict.fromkeys(kind for route in routes for kind in _types(route)))
     schemas, components = msgspec.json.schema_components([*types, Problem], ref_template=REFERENCE)
+    describe_fields(components, [*types, Problem])
     schema_of = dict(zip([*map(_key, types), _key(Problem)], schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
