@@ -59,6 +59,23 @@ async def test_no_more_calls_read_at_once_than_the_limit_says(tmp_path: Path) ->
         assert sorted(look.ran) == list("01234")
 
 
+async def test_an_approved_call_that_a_stricter_mode_returns_to_the_person_carries_no_decision(tmp_path: Path) -> None:
+    look = NoteTool("look", "read_only", hold=True)
+    calls = tuple(ScriptedCall(tool="look", arguments={"text": str(number)}) for number in range(3))
+    world = World(tmp_path, Answer(calls=calls), DONE, tools=[look], limits=Limits(parallel_reads=1))
+    async with world.runtime:
+        context_id = await world.start("agent")
+        await world.runtime.send(context_id, "go")
+        await look.started.wait()
+        await world.runtime.switch_mode(context_id, "supervised")
+        look.release.set()
+        await world.runtime.rested(context_id)
+        returned = await world.runtime.pending_calls(context_id)
+        assert len(returned) == 2
+        for call in returned:
+            assert (call.approval, call.decided_by, call.decided_at) == (None, None, None)
+
+
 # in a mode in which a person approves each call
 
 SCRIPT = "#!/bin/sh\necho written by the call > made\n"

@@ -94,6 +94,12 @@ class CallRecord(Value, kw_only=True):
     def is_question(self) -> bool:
         return self.effect == "question"
 
+    def undecided(self) -> "CallRecord":
+        """The call before any decision: pending, and not started."""
+        return msgspec.structs.replace(
+            self, status="pending", approval=None, decided_at=None, decided_by=None, started_at=None
+        )
+
 
 def fingerprint_of(tool: str, arguments: Any) -> str:
     """The hash of a tool name and arguments, independent of the order of keys."""

@@ -87,8 +87,7 @@ def start_calls(turn: Turn, draft: Draft) -> None:
             end_call(draft, live, call.id, "denied", reason=decision.reason)
             continue
         if decision.verdict is Verdict.ASK:
-            undecided = {"approval": None, "decided_at": None, "decided_by": None}
-            draft.change_call(call.id, status="pending", reason=decision.reason, waited=True, **undecided)
+            draft.undecide_call(call.id, reason=decision.reason, waited=True)
             continue
         has_earlier_call, has_unfinished_call = has_unfinished_call, True
         if call.effect == "mutating":
@@ -171,7 +170,7 @@ def redecide_pending(
         elif decision.verdict is Verdict.ALLOW:
             draft.change_call(call.id, status="approved", decided_at=at, decided_by=by, reason=decision.reason)
         else:
-            draft.change_call(call.id, status="pending", approval=None, reason=decision.reason, waited=True)
+            draft.undecide_call(call.id, reason=decision.reason, waited=True)
 
 
 def note_approved_round(draft: Draft) -> None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 # Audit entries about events that have not happened if the store refuses the draft.
 _EVENTS_OF_COMMIT = frozenset({"call_started", "elevation_ended", "turn_paused"})
-_UNDECIDED: dict[str, Any] = {"approval": None, "decided_at": None, "decided_by": None}
 
 
 class Draft:
@@ -66,6 +65,10 @@ class Draft:
         self.calls[call_id] = call
         return call
 
+    def undecide_call(self, call_id: CallId, **fields: Any) -> None:
+        """Make a call wait for a new decision."""
+        self.calls[call_id] = msgspec.structs.replace(self.call(call_id).undecided(), **fields)
+
     def all_calls(self) -> list[CallRecord]:
         """Every call of the open turn, as of the commit, in the order in which the model requested them."""
         merged = {**self.live.calls, **self.calls}
@@ -84,6 +87,7 @@ class Draft:
         )
 
     def copy(self) -> "Draft":
+        """A copy without `accepts_audit`: an acceptance belongs to one commit and is never tried again."""
         draft = Draft(self.live)
         draft.core = dict(self.core)
         draft.messages = list(self.messages)
@@ -101,7 +105,7 @@ class Draft:
         draft = self.copy()
         for call in self.calls.values():
             if call.status == "executing" and not self.live.is_executing(call.id):
-                draft.calls[call.id] = msgspec.structs.replace(call, status="pending", started_at=None, **_UNDECIDED)
+                draft.calls[call.id] = call.undecided()
         draft.audit = [entry for entry in self.audit if entry.kind not in _EVENTS_OF_COMMIT]
         draft.core.pop("elevation", None)  # a call that has not run uses up no elevation
         return draft

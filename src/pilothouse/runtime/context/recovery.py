@@ -42,7 +42,7 @@ def _end_interrupted_calls(live: LiveContext, draft: Draft) -> None:
         if call.status == "executing":
             end_call(draft, live, call.id, "interrupted", reason=may_have_run(call))
         elif call.status == "approved":
-            draft.change_call(call.id, status="pending", approval=None, decided_at=None, decided_by=None)
+            draft.undecide_call(call.id)
         elif call.asked_by is not None and call.is_open:  # the call that asked has ended
             end_call(draft, live, call.id, "cancelled", reason=Reason(Code.NOT_RUN))
 
