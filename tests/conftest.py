@@ -16,8 +16,8 @@ import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import HealthCheck, settings
 
-from tests.kernel import KERNEL, check_kernel, not_tested
-from tests.scale import LONG
+from tests.support.kernel import KERNEL, check_kernel, not_tested
+from tests.support.scale import LONG
 
 MAX_ASYNC_SECONDS = 600 if LONG else 60
 MAX_SYNC_SECONDS = 3600 if LONG else 180

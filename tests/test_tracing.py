@@ -20,9 +20,9 @@ from pilothouse.system.ambient import SystemAmbient
 from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.testing.world import World
 from pilothouse.tracing import Tracing, tracing_from
-from tests.assertions import present
-from tests.held import DONE, asks
-from tests.scale import HANG_SECONDS
+from tests.support.assertions import present
+from tests.support.held_store import DONE, asks
+from tests.support.scale import HANG_SECONDS
 
 SECRET = "the plum is ripe"
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.scale import LONG
+from tests.support.scale import LONG
 
 SIZE = 900_000 if LONG else 100_000
 MANY = 20_000 if LONG else 3_000

@@ -22,7 +22,7 @@ from pilothouse.tools.builtin.edit_file import EditFile, WriteFile
 from pilothouse.tools.builtin.execute import MAX_COMMAND_CHARACTERS, Execute
 from pilothouse.tools.builtin.grep import Grep, find_ripgrep
 from pilothouse.tools.text_encoding import UTF_8
-from tests.server.lending import says
+from tests.support.mcp_tools import says
 
 DONE = Answer(text="done")
 

@@ -9,7 +9,7 @@ from pilothouse.sandbox.shell.classify import classify_uncached
 from pilothouse.sandbox.shell.grammar import MAX_LINE_CHARACTERS, MAX_UNTRIED_CHARACTERS, parse
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.command.command_limits import CommandLimits
-from tests.scale import LONG
+from tests.support.scale import LONG
 
 MAX_CPU_SECONDS = 1.5
 """Ten times what most of these lines take; those that took a quadratic time needed 2 to 13 seconds."""

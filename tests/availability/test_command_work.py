@@ -21,7 +21,7 @@ from pilothouse.sandbox.shell.effects import CommandEffect, SimpleCommand
 from pilothouse.sandbox.shell.grammar import MAX_LINE_CHARACTERS
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
-from tests.scale import LONG
+from tests.support.scale import LONG
 
 MAX_CALLS = 20_000_000
 """Calls and returns, also of builtins: to look up as many paths as a command may name takes 15 million."""

@@ -23,8 +23,8 @@ from pilothouse.tools.builtin.edit_file import MAX_EDITS
 from pilothouse.tools.builtin.grep import Grep
 from tests.availability.large_inputs import SIZE, large_arguments, large_bodies, nested
 from tests.availability.loop_lag import LoopWatch, max_gap_seconds
-from tests.scale import LONG, Record
 from tests.server.test_access import House, house, named
+from tests.support.scale import LONG, Record
 
 TOOLS = {tool.name: tool for tool in builtin_tools(os.environ)}
 # Calls over files that are large themselves, beside those made from the schema of every tool.

@@ -22,7 +22,7 @@ from pilothouse.domain.runner_files import plain_name
 from pilothouse.sandbox.shell.classify import classify_uncached
 from pilothouse.sandbox.shell.grammar import MAX_LINE_CHARACTERS
 from pilothouse.tools.builtin import grep_output
-from tests.scale import LONG
+from tests.support.scale import LONG
 
 RUN_CHARACTERS = (1_000, 20_000)
 """The shorter runs first: they end soon for patterns that are worse than quadratic, too."""

@@ -25,11 +25,11 @@ from pilothouse.server.routes import MAX_MESSAGE_BODY_BYTES
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.notebook import NotebookEdit, NotebookEditArguments
-from tests.assertions import ended
 from tests.availability.loop_lag import LoopWatch
 from tests.availability.test_event_loop import Figures
-from tests.scale import Record
 from tests.server.test_connections import Peer
+from tests.support.assertions import ended
+from tests.support.scale import Record
 
 LINES = "application/x-ndjson"
 

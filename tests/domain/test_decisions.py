@@ -36,7 +36,7 @@ from pilothouse.domain.rules import (
     substitute_rule,
 )
 from pilothouse.domain.value import ContextId
-from tests.domain.judging import oracle
+from tests.domain.decision_oracle import oracle
 
 MODES = Modes()
 RUN, WAIT, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY

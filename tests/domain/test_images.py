@@ -9,7 +9,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.images import MAX_IMAGE_BYTES, detect_media_type, inline_base64, is_address
 from pilothouse.domain.payloads import check_payloads, parse_payload
-from tests.pictures import SIGNATURE, picture
+from tests.support.pngs import SIGNATURE, picture
 
 PICTURE = b64encode(picture()).decode()
 

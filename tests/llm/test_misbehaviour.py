@@ -20,7 +20,7 @@ from pilothouse.llm.script import Answer, Script, ScriptedCall, ScriptedError
 from pilothouse.runtime.limits import Limits
 from pilothouse.testing.provider import FakeProvider
 from pilothouse.testing.world import World
-from tests.scale import HANG_SECONDS
+from tests.support.scale import HANG_SECONDS
 
 FINE = msgspec.convert({"text": "all is well", "usage": {"input_tokens": 3, "output_tokens": 4}}, Answer)
 

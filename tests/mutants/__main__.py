@@ -44,7 +44,7 @@ AREAS = {
             "tests/domain",
             "tests/stories/test_rules.py",
             "tests/stories/test_steering_races.py",
-            "tests/stories/test_family.py",
+            "tests/stories/test_subagents.py",
             "tests/availability/test_bounds.py",
             "tests/security/test_approvals.py",
             "tests/security/test_self_escalation.py",
@@ -53,7 +53,7 @@ AREAS = {
     ),
     "sandbox": Area(
         ("sandbox/*.py", "sandbox/shell/*.py"),
-        ("tests/security/test_shell_cases.py", "tests/security", "tests/tools/test_paths.py", "tests/tools"),
+        ("tests/security/test_shell_cases.py", "tests/sandbox", "tests/security", "tests/tools"),
     ),
     "access": Area(
         (
@@ -63,7 +63,12 @@ AREAS = {
             "server/connections.py",
             "runtime/context/context_ids.py",
         ),
-        ("tests/server/test_sign_in.py", "tests/server/test_owners.py", "tests/server/test_access.py", "tests/server"),
+        (
+            "tests/server/test_sign_in.py",
+            "tests/server/test_ownership.py",
+            "tests/server/test_access.py",
+            "tests/server",
+        ),
     ),
     "undo": Area(("tools/undo/*.py",), ("tests/tools/undo", "tests/stories/test_undo.py")),
 }

@@ -1,5 +1,5 @@
 """The folders of these tests lie in memory."""
 
-from tests.memory_folders import tmp_path
+from tests.support.memory_folders import tmp_path
 
 __all__ = ["tmp_path"]

@@ -1,7 +1,7 @@
 """What must hold of every history, told from the order of the commits alone.
 
 It keeps its own account of modes, rules, policies, elevations, pauses and approvals, and judges each start by the
-sentence of the specification as `tests.domain.judging` spells it out. It knows nothing of the gate's own code.
+sentence of the specification as `tests.domain.decision_oracle` spells it out. It knows nothing of the gate's own code.
 """
 
 import copy
@@ -21,7 +21,7 @@ from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule
 from pilothouse.domain.value import ContextId
 from pilothouse.storage.memory import MemoryStore
-from tests.domain.judging import oracle
+from tests.domain.decision_oracle import oracle
 
 MODES = Modes()
 DIRECTORIES = (

@@ -23,8 +23,8 @@ from pilothouse.testing.tools import NoteArguments, NoteTool
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.window.tokens import Estimate
-from tests.compressing import Model, Small
-from tests.scale import LONG
+from tests.support.full_windows import Model, Small
+from tests.support.scale import LONG
 
 MAX_PROMPT_TOKENS = 3000
 _ALPHABETS = ("word ", "x", "码头灯火", "aB3/", "\n", '{}\\"', "  - item\n", "é")

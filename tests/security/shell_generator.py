@@ -7,7 +7,7 @@ is true.
 import random
 from collections.abc import Callable, Iterator
 
-from tests.security.corpus import BENIGN, DANGEROUS
+from tests.security.line_corpus import BENIGN, DANGEROUS
 
 MAX_DEPTH = 3
 MAX_LINE_LENGTH = 400

@@ -22,8 +22,8 @@ from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.function_tools import tool
-from tests.assertions import present
-from tests.terminal.test_command import Command
+from tests.cli.test_main import Command
+from tests.support.assertions import present
 
 DONE = Answer(text="done")
 

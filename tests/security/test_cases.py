@@ -4,7 +4,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
-from tests.security.bound import BOUND
+from tests.security.case_coverage import BOUND
 from tests.security.cases import BOUNDARY, CASES, CONTROL, SHELL
 
 ROOT = Path(__file__).parents[2]

@@ -16,8 +16,8 @@ from pilothouse.sandbox.workspace import Workspace
 from pilothouse.testing.world import World
 from pilothouse.tools.base import parse_arguments
 from pilothouse.tools.builtin import builtin_tools
-from tests.assertions import present
-from tests.server.lending import furnished
+from tests.support.assertions import present
+from tests.support.mcp_tools import furnished
 
 TOOLS = {tool.name: tool for tool in builtin_tools(os.environ)}
 DONE = Answer(text="done")

@@ -20,9 +20,9 @@ from pilothouse.settings import read_settings
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
-from tests.kernel import needs_sandbox
-from tests.scale import HANG_SECONDS
-from tests.security.hostile import GIT, LOOKS, MAKERS, Hostile, build, processes_in, tree
+from tests.security.hostile_folders import GIT, LOOKS, MAKERS, Hostile, build, processes_in, tree
+from tests.support.kernel import needs_sandbox
+from tests.support.scale import HANG_SECONDS
 
 DONE = Answer(text="done")
 TOOLS = str(Path(sys.executable).parent)

@@ -16,8 +16,8 @@ import pytest
 from pilothouse.domain.promises import Kernel
 from pilothouse.sandbox import confinement, system_calls
 from pilothouse.sandbox.confinement import Confinement
-from tests.kernel import needs_sandbox
 from tests.security.test_sandbox_alone import USERS, place, run
+from tests.support.kernel import needs_sandbox
 
 pytestmark = needs_sandbox
 

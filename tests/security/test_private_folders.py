@@ -21,8 +21,8 @@ from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 from pilothouse.tools.builtin.grep import Grep, GrepArguments, find_ripgrep
 from pilothouse.tools.ocr import read_text
-from tests.kernel import needs_sandbox
-from tests.pictures import picture
+from tests.support.kernel import needs_sandbox
+from tests.support.pngs import picture
 
 pytestmark = needs_sandbox
 

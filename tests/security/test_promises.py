@@ -24,10 +24,8 @@ import pytest
 from pilothouse.domain.promises import KERNEL_OF_ABI, MEANS, Kernel, SandboxPromise
 from pilothouse.sandbox import confinement, seccomp, system_calls
 from pilothouse.sandbox.confinement import Confinement
-from tests.kernel import needs_sandbox
-from tests.scale import LONG
 from tests.security.cases import SHELL
-from tests.security.hostile import tree
+from tests.security.hostile_folders import tree
 from tests.security.test_sandbox_alone import (
     CHANGES,
     IS_ROOT,
@@ -41,13 +39,15 @@ from tests.security.test_sandbox_alone import (
     run,
     somebody,
 )
+from tests.support.kernel import needs_sandbox
+from tests.support.scale import LONG
 
 pytestmark = needs_sandbox
 
 __all__ = ["bait"]  # a fixture
 MACHINE = os.uname().machine
 ABIS = range(1, confinement.kernel().landlock + 1)
-ATTACK = Path(__file__).with_name("jail_attack.py").read_text()
+ATTACK = Path(__file__).with_name("sandbox_attack.py").read_text()
 TABLES = ("ALLOWED", "CONDITIONAL", "SIGNALS", "REFUSED", "ABSENT")
 LIBC = ctypes.CDLL(None, use_errno=True)
 IPC_CREAT = 0o1000

@@ -24,11 +24,11 @@ from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.workspace import Root, Workspace
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
-from tests.kernel import needs_sandbox
-from tests.scale import Record
-from tests.security import running
+from tests.security import line_runner
 from tests.security.cases import SHELL, Case
-from tests.security.hostile import tree
+from tests.security.hostile_folders import tree
+from tests.support.kernel import needs_sandbox
+from tests.support.scale import Record
 
 pytestmark = needs_sandbox
 
@@ -121,15 +121,17 @@ def bait() -> Iterator[Path]:
     folder = base / "work"
     folder.mkdir()
     (folder / "tmp").mkdir()
-    for name, text in running.FILES.items():
+    for name, text in line_runner.FILES.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
-    for name in running.PROGRAMS:
+    for name in line_runner.PROGRAMS:
         (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(running.EVIL)
+        (folder / name).write_text(line_runner.EVIL)
         (folder / name).chmod(0o755)
     environment = {"PATH": PATH, "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
-    subprocess.run(["/bin/bash", "-c", running.PREPARING], cwd=folder, env=environment, check=True, capture_output=True)
+    subprocess.run(
+        ["/bin/bash", "-c", line_runner.PREPARING], cwd=folder, env=environment, check=True, capture_output=True
+    )
     yield folder
     shutil.rmtree(base, ignore_errors=True)
 

@@ -23,7 +23,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
-from tests.assertions import content_of
+from tests.support.assertions import content_of
 
 DONE = Answer(text="done")
 KEYS = (

@@ -21,8 +21,8 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
-from tests.assertions import present
-from tests.security.hostile import tree
+from tests.security.hostile_folders import tree
+from tests.support.assertions import present
 
 DONE = Answer(text="done")
 LOOSER = '[[rules]]\neffect = "allow"\ntool = "*"\n'

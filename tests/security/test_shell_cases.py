@@ -9,11 +9,11 @@ import pytest
 
 from pilothouse.sandbox.shell import classify
 from pilothouse.sandbox.shell.scripts import MAX_SCRIPT_CHARACTERS
-from tests.scale import LONG, Record
 from tests.security.cases import BOUNDARY, CONTROL, SHELL, Case
-from tests.security.corpus import BENIGN, DANGEROUS, HELD_BY_SANDBOX, Line
-from tests.security.positions import positions
-from tests.security.running import Outcome, run
+from tests.security.line_corpus import BENIGN, DANGEROUS, HELD_BY_SANDBOX, Line
+from tests.security.line_positions import positions
+from tests.security.line_runner import Outcome, run
+from tests.support.scale import LONG, Record
 
 # What a person must be able to rely on: of the harmless lines at least this part runs by itself.
 LET_THROUGH = 0.95

@@ -15,9 +15,9 @@ import pytest
 from pilothouse.domain.command_line import UNKNOWN_WORD
 from pilothouse.domain.deception.hidden_characters import is_odd_blank
 from pilothouse.sandbox.shell import Classification, classify
-from tests.scale import LONG, Record
 from tests.security.shell_generator import MARKS, Generator
 from tests.security.shell_runner import SHELLS, ShellRunner
+from tests.support.scale import LONG, Record
 
 LINES = 100_000 if LONG else 2500
 SEED = 20261116

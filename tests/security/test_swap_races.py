@@ -26,8 +26,8 @@ from pilothouse.tools.executor import execute
 from pilothouse.tools.overview import describe_workspace
 from pilothouse.tools.registry import Registry
 from pilothouse.tools.uploads import MAX_UPLOADS
-from tests.scale import HANG_SECONDS, LONG, Record
-from tests.security.hostile import tree
+from tests.security.hostile_folders import tree
+from tests.support.scale import HANG_SECONDS, LONG, Record
 
 SECRET = "the secret of the outside"
 NOTEBOOK = json.dumps({"cells": [{"cell_type": "code", "source": ["mine"]}], "nbformat": 4, "nbformat_minor": 4})

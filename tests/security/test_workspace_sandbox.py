@@ -19,8 +19,8 @@ from pilothouse.sandbox.workspace import Root, Workspace
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 from pilothouse.tools.builtin.grep import Grep, GrepArguments, find_ripgrep
-from tests.kernel import needs_sandbox
 from tests.security.test_sandbox_alone import IS_ROOT, USERS, place, run
+from tests.support.kernel import needs_sandbox
 
 pytestmark = needs_sandbox
 

@@ -37,9 +37,9 @@ from pilothouse.system.ambient import SystemAmbient
 from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
-from tests.held import asks
-from tests.scale import HANG_SECONDS
-from tests.server.lending import builtins, configuration, lender, log_of, ready, runs
+from tests.support.held_store import asks
+from tests.support.mcp_tools import builtins, configuration, lender, log_of, ready, runs
+from tests.support.scale import HANG_SECONDS
 
 CHANGING = [route for route in ROUTES if route.method != "GET"]
 WITH_BODY = [route for route in ROUTES if route.signature.body is not None]

@@ -20,9 +20,9 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
-from tests.assertions import content_of
-from tests.held import DONE, asks
-from tests.server.lending import builtins
+from tests.support.assertions import content_of
+from tests.support.held_store import DONE, asks
+from tests.support.mcp_tools import builtins
 
 STREAMS = {"GET /api/stream", "GET /api/contexts/{context_id}/stream"}
 

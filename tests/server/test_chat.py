@@ -16,8 +16,8 @@ from pilothouse.testing.served import Served
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
-from tests.assertions import ended
-from tests.held import DONE, HeldStore, asks, nothing, settle
+from tests.support.assertions import ended
+from tests.support.held_store import DONE, HeldStore, asks, nothing, settle
 
 CHINESE = "当前为思考模式，请切换到 build 模式执行操作"
 QUESTION = {"questions": [{"question": "Which one?", "options": ["a", "b"]}]}

@@ -18,7 +18,7 @@ from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
-from tests.held import DONE, HeldStore, asks
+from tests.support.held_store import DONE, HeldStore, asks
 
 PATH = "/v1/chat/completions"
 HELLO = [{"role": "user", "content": "hello"}]

@@ -26,9 +26,9 @@ from pilothouse.server.logs import JsonLines, RepeatLimitHandler
 from pilothouse.server.problems import HTTPProblem
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
-from tests.scale import HANG_SECONDS
+from tests.cli.test_serve import Process, environment
 from tests.server.descriptors import open_descriptors, reporting_program
-from tests.server.test_serve import Process, environment
+from tests.support.scale import HANG_SECONDS
 
 HALF_SENT = 1200
 MAX_DESCRIPTORS = 300

@@ -8,7 +8,7 @@ import pytest
 from pilothouse.client import CallDecided, Client
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
-from tests.held import DONE, asks
+from tests.support.held_store import DONE, asks
 
 
 async def decided(client: Client, path: str, body: dict[str, Any]) -> CallDecided:

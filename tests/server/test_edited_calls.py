@@ -11,8 +11,8 @@ from pilothouse.client import CallDecided, Client, ServerError
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
-from tests.held import DONE
-from tests.server.lending import builtins
+from tests.support.held_store import DONE
+from tests.support.mcp_tools import builtins
 
 
 @asynccontextmanager

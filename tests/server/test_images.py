@@ -10,9 +10,9 @@ from pilothouse.domain.images import MAX_IMAGE_BYTES
 from pilothouse.llm.catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.script import Answer
 from pilothouse.storage.memory import MemoryStore
-from tests.held import DONE
-from tests.pictures import SIGNATURE, picture
-from tests.server.test_requests import refusal, serving
+from tests.server.test_commands import refusal, serving
+from tests.support.held_store import DONE
+from tests.support.pngs import SIGNATURE, picture
 
 SEEING = ModelCatalog({"test": ModelFacts(vision=True)})
 PICTURE = b64encode(picture()).decode()

@@ -21,9 +21,9 @@ from pilothouse.domain.states import AwaitingToolApproval, Idle
 from pilothouse.llm.script import Answer
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
-from tests.assertions import present
-from tests.scale import HANG_SECONDS
-from tests.server.lending import DONE, PROGRAM, furnished, lender, lends, log_of, ready, says, until
+from tests.support.assertions import present
+from tests.support.mcp_tools import DONE, PROGRAM, furnished, lender, lends, log_of, ready, says, until
+from tests.support.scale import HANG_SECONDS
 
 ECHO = says(("docs__echo", {"text": "hello"}))
 READS = {"annotations": {"readOnlyHint": True}}

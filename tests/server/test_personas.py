@@ -7,9 +7,9 @@ import pytest
 
 from pilothouse.client import Client
 from pilothouse.testing.world import World
-from tests.server.lending import DONE, furnished, says
-from tests.server.test_folders import opened, refused
+from tests.server.test_workspaces import opened, refused
 from tests.stories.test_personas import brings, has
+from tests.support.mcp_tools import DONE, furnished, says
 
 TOOLS = {"allowed": [], "denied": ["change"], "allowed_categories": [], "denied_categories": []}
 ADA = 'name = "Ada"\nprinciples = ["One."]\nmodel = "demo"\ndefault_mode = "review"\n[tools]\ndenied = ["change"]\n'

@@ -53,9 +53,9 @@ from pilothouse.testing.tools import NoteArguments, NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.edit_file import WriteFile
-from tests.assertions import instance_of, present
-from tests.scale import HANG_SECONDS, LONG, Record
-from tests.server.lending import configuration, lender, ready
+from tests.support.assertions import instance_of, present
+from tests.support.mcp_tools import configuration, lender, ready
+from tests.support.scale import HANG_SECONDS, LONG, Record
 
 T = TypeVar("T")
 GOOD, BAD = (200, 100) if LONG else (8, 4)

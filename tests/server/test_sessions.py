@@ -12,7 +12,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
-from tests.held import DONE
+from tests.support.held_store import DONE
 
 NOW = "2026-11-15T00:00:00.000Z"
 

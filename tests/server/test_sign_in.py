@@ -23,8 +23,8 @@ from pilothouse.server.tokens import (
 )
 from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.testing.served import TOKEN
-from tests.scale import HANG_SECONDS
 from tests.server.test_access import A_MINUTE, BEARER, House, Reply, house, refusing
+from tests.support.scale import HANG_SECONDS
 
 CROSS_SITE = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
 

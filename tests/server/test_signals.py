@@ -27,9 +27,9 @@ from pilothouse.server.signals import MAX_EVENT_BYTES, encode_signal
 from pilothouse.testing.served import Served
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from tests.assertions import ended
-from tests.held import DONE, asks
-from tests.scale import HANG_SECONDS
+from tests.support.assertions import ended
+from tests.support.held_store import DONE, asks
+from tests.support.scale import HANG_SECONDS
 
 LONG = '\x01\x1b"\\😀好' * 500
 

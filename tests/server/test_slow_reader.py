@@ -17,7 +17,7 @@ from pilothouse.runtime.events.hub import MAX_UNSENT_SIGNALS, Hub, Subscription
 from pilothouse.runtime.limits import Limits
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
-from tests.assertions import instance_of, present
+from tests.support.assertions import instance_of, present
 
 DELTAS = 20_000
 CALLS = 100

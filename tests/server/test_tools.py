@@ -28,7 +28,7 @@ from pilothouse.testing.world import World
 from pilothouse.tools.builtin.execute import Execute
 from pilothouse.tools.function_tools import tools_of_file, tools_of_packages
 from pilothouse.tools.registry import Registry
-from tests.server.lending import DONE, furnished, runs, says
+from tests.support.mcp_tools import DONE, furnished, runs, says
 
 LOOK = says(("look", {"text": "x"}))
 CHANGE = says(("change", {"text": "x"}))

@@ -17,9 +17,9 @@ from pilothouse.domain.payloads import MAX_UPLOAD_BYTES
 from pilothouse.llm.script import Answer
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
-from tests.server.lending import DONE, furnished, says
-from tests.server.test_owners import drained, export_of, import_to
-from tests.server.test_requests import refusal
+from tests.server.test_commands import refusal
+from tests.server.test_ownership import drained, export_of, import_to
+from tests.support.mcp_tools import DONE, furnished, says
 
 READS = says(("read_file", {"path": "uploads/secret.txt"}))
 

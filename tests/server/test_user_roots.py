@@ -19,10 +19,10 @@ from pilothouse.settings import read_settings
 from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
-from tests.held import DONE
-from tests.server.lending import builtins, configuration, files_at, says, writes
-from tests.server.test_owners import answer_of, export_of, import_to
-from tests.server.test_serve import ran
+from tests.cli.test_serve import ran
+from tests.server.test_ownership import answer_of, export_of, import_to
+from tests.support.held_store import DONE
+from tests.support.mcp_tools import builtins, configuration, files_at, says, writes
 
 
 class Shared:

@@ -23,9 +23,9 @@ from pilothouse.storage.files.journal import encode_line, read_lines
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.world import World
-from tests.assertions import file_store, present
-from tests.scale import LONG, Record
 from tests.storage.test_contract import AT
+from tests.support.assertions import file_store, present
+from tests.support.scale import LONG, Record
 
 CHANGE = Answer(text="I will", calls=(ScriptedCall(tool="change", arguments={"text": "x"}),))
 DONE = Answer(text="done")

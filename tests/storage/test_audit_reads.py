@@ -22,9 +22,9 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.terminal import turn_commands
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
-from tests.assertions import file_store
-from tests.scale import HANG_SECONDS
 from tests.storage.test_audit_heads import CHANGE, DONE, audit_file, conversation, cut_audit, files, opened
+from tests.support.assertions import file_store
+from tests.support.scale import HANG_SECONDS
 
 FORGED = "spoof"
 

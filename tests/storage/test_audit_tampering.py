@@ -21,8 +21,6 @@ from pilothouse.storage.files import user_log
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.journal import encode_line
 from pilothouse.testing.world import World
-from tests.assertions import file_store
-from tests.scale import HANG_SECONDS
 from tests.storage.test_audit_heads import (
     CHANGE,
     DONE,
@@ -36,6 +34,8 @@ from tests.storage.test_audit_heads import (
     without_last_line,
 )
 from tests.storage.test_contract import AT
+from tests.support.assertions import file_store
+from tests.support.scale import HANG_SECONDS
 
 
 class Killed(BaseException):

@@ -10,9 +10,9 @@ from pilothouse.domain.errors import StoreError
 from pilothouse.domain.states import Idle
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import Fault, FaultyDisk
-from tests.compressing import Small
-from tests.scale import LONG, Record
-from tests.squeezing import BUDGET, PHASES, check, goes_on, settle, squeeze
+from tests.support.compression_scenario import BUDGET, PHASES, check, goes_on, settle, squeeze
+from tests.support.full_windows import Small
+from tests.support.scale import LONG, Record
 
 STEP = 1 if LONG else 7
 AT = "2026-01-01T00:00:00.000Z"

@@ -17,9 +17,9 @@ from pilothouse.storage.base import Store
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.history import HastyDisk
-from tests.scale import LONG, Record
 from tests.storage.test_contract import AT, ID, call, core, first, message_id, text
 from tests.storage.test_files import abandon
+from tests.support.scale import LONG, Record
 
 SEQUENCES = 300 if LONG else 30
 STRETCHES = ((0, 3), (5, None), (-4, None), (60, 70), (2, -1))

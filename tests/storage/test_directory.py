@@ -19,10 +19,10 @@ from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.journal import segments
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
-from tests.assertions import content_of
 from tests.storage.test_contract import AT, ID, append, core, first, text
 from tests.storage.test_files import abandon
 from tests.storage.test_users import ForgetfulDisk
+from tests.support.assertions import content_of
 
 
 def files(path: Path, disk: Disk | None = None) -> FileStore:

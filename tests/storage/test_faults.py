@@ -16,8 +16,8 @@ from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.world import World
-from tests.assertions import content_of
-from tests.scale import LONG, Record
+from tests.support.assertions import content_of
+from tests.support.scale import LONG, Record
 
 CALLS = (
     ScriptedCall(tool="change", arguments={"text": "a"}),

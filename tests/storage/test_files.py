@@ -19,9 +19,9 @@ from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId
 from pilothouse.storage.files.journal import encode_line
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import FaultyDisk
-from tests.assertions import content_of
-from tests.scale import LONG, Record
 from tests.storage.test_contract import AT, ID, append, core, first, message_id, text
+from tests.support.assertions import content_of
+from tests.support.scale import LONG, Record
 
 
 async def filled(path: Path, count: int = 3, *, checkpoint: bool) -> FileStore:

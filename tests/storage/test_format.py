@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pilothouse.api.examples import EXPORT
 from pilothouse.domain.contexts import FORMAT
-from tests.server.lending import DONE, furnished
+from tests.support.mcp_tools import DONE, furnished
 
 ROOT = Path(__file__).parents[2]
 

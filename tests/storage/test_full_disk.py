@@ -24,9 +24,9 @@ from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.world import World
 from pilothouse.tools.mcp.servers import AcceptedTools
-from tests.assertions import content_of
-from tests.scale import LONG, Record
-from tests.server.lending import DONE, builtins, runs, writes
+from tests.support.assertions import content_of
+from tests.support.mcp_tools import DONE, builtins, runs, writes
+from tests.support.scale import LONG, Record
 
 NOW = "2026-01-01T00:00:00.000Z"
 FAULTS: tuple[Fault, ...] = ("ENOSPC", "EIO", "EROFS", "EDQUOT")

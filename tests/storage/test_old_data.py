@@ -17,8 +17,8 @@ from pilothouse.session.manager import Sessions
 from pilothouse.settings import read_settings
 from pilothouse.system.ambient import SystemAmbient
 from pilothouse.tools.mcp.servers import AcceptedTools
-from tests.assertions import content_of
 from tests.fixtures.old_data import FORMATS, OldData, unpack_data
+from tests.support.assertions import content_of
 
 CONTEXTS = {"history", "compressed", "approval", "question", "family", "interrupted"}
 

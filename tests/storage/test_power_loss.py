@@ -11,7 +11,7 @@ from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
-from tests.scale import LONG, Record
+from tests.support.scale import LONG, Record
 
 AT = "2026-01-01T00:00:00.000Z"
 

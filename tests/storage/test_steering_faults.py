@@ -11,8 +11,8 @@ from pilothouse.domain.errors import StoreError
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.world import World
-from tests.scale import LONG, Record
-from tests.steering import answers, check, refuse_nothing, settle_by_approving, steer
+from tests.support.scale import LONG, Record
+from tests.support.steering_scenario import answers, check, refuse_nothing, settle_by_approving, steer
 
 STEP = 1 if LONG else 3
 

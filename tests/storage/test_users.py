@@ -19,8 +19,8 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.world import World
-from tests.scale import LONG, Record
 from tests.storage.test_contract import AT
+from tests.support.scale import LONG, Record
 
 CALL = Answer(text="I will", calls=(ScriptedCall(tool="change", arguments={"text": "x"}),))
 

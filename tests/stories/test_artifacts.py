@@ -10,7 +10,7 @@ import pytest
 from pilothouse.domain.states import Idle
 from pilothouse.domain.value import MessageId
 from pilothouse.testing.world import World
-from tests.server.lending import DONE, furnished, runs, says, writes
+from tests.support.mcp_tools import DONE, furnished, runs, says, writes
 
 LONG = "seq 1 20000"
 

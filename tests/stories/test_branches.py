@@ -14,8 +14,8 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from tests.assertions import present
-from tests.windows import assert_valid_request
+from tests.support.assertions import present
+from tests.support.valid_requests import assert_valid_request
 
 
 def files(tmp_path: Path, disk: FaultyDisk | None = None) -> FileStore:

@@ -16,7 +16,7 @@ from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.runtime.limits import Limits
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from tests.server.lending import DONE, furnished, says
+from tests.support.mcp_tools import DONE, furnished, says
 
 WRITE = ("write_file", {"path": "run.sh", "content": "echo first; sleep 0.2; echo done > made\n"})
 RUN = ("execute", {"command": "sh run.sh"})

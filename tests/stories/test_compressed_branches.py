@@ -17,9 +17,9 @@ from pilothouse.domain.states import Idle
 from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.runtime.events.turn_events import MessageAdded, end_of, stream_events
 from pilothouse.storage.files.store import FileStore
-from tests.assertions import present
-from tests.compressing import MANY_WORDS, Small
-from tests.held import settle
+from tests.support.assertions import present
+from tests.support.full_windows import MANY_WORDS, Small
+from tests.support.held_store import settle
 
 STRATEGIES: list[Strategy] = ["append", "rebase", "cherry_pick"]
 strategies = pytest.mark.parametrize("strategy", STRATEGIES)

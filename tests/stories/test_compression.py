@@ -19,10 +19,10 @@ from pilothouse.runtime.limits import Limits
 from pilothouse.testing.provider import FakeProvider
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
-from tests.compressing import MANY_WORDS, ROOMY, SMALL, WORDS, Model, Small, looks, text_of
-from tests.held import DELEGATES, child_of
-from tests.scale import HANG_SECONDS
-from tests.windows import assert_valid_request
+from tests.support.full_windows import MANY_WORDS, ROOMY, SMALL, WORDS, Model, Small, looks, text_of
+from tests.support.held_store import DELEGATES, child_of
+from tests.support.scale import HANG_SECONDS
+from tests.support.valid_requests import assert_valid_request
 
 TOO_LONG = Answer(error=ScriptedError(status=400, message="context_length_exceeded"))
 BEFORE = ["processing_user_message", "enhancing_system_prompt", "optimizing_context"]

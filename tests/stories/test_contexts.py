@@ -24,7 +24,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from tests.assertions import reason_of
+from tests.support.assertions import reason_of
 
 CALL = Answer(text="I will", calls=(ScriptedCall(tool="change", arguments={"text": "x", "path": "a"}),))
 

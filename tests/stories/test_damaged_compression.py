@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from pilothouse.storage.files.store import FileStore
-from tests.assertions import file_store
-from tests.compressing import WORDS, Small
 from tests.storage.test_contract import AT
 from tests.storage.test_files import abandon
+from tests.support.assertions import file_store
+from tests.support.full_windows import WORDS, Small
 
 
 async def _nothing(world: Small, context_id: str) -> None:

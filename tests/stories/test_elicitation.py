@@ -19,9 +19,9 @@ from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
-from tests.scale import HANG_SECONDS
-from tests.server.lending import DONE, NOW, furnished, lender, lends, log_of, ready, says, until
 from tests.stories.test_recovery import crash
+from tests.support.mcp_tools import DONE, NOW, furnished, lender, lends, log_of, ready, says, until
+from tests.support.scale import HANG_SECONDS
 
 ASK = says(("docs__ask", {"text": "form"}))
 

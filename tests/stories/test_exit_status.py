@@ -13,7 +13,7 @@ from pilothouse.runtime.events.turn_events import MessageAdded
 from pilothouse.terminal.event_lines import show_event
 from pilothouse.terminal.foreign_text import QuotedStream
 from pilothouse.testing.served import Served
-from tests.server.lending import DONE, furnished, runs, says, writes
+from tests.support.mcp_tools import DONE, furnished, runs, says, writes
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from pilothouse.cli.contexts import contexts_command
 from pilothouse.domain.errors import InvalidInput, NotFound, StoreRefused
 from pilothouse.i18n import translate
 from pilothouse.runtime.commands import context_export
-from tests.server.lending import furnished
 from tests.stories.test_uploads import files_end_at, stored, tree
+from tests.support.mcp_tools import furnished
 
 
 async def test_a_copied_folder_and_an_export_bring_the_uploads_with_them(tmp_path: Path) -> None:

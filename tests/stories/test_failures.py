@@ -17,7 +17,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from tests.assertions import content_of
+from tests.support.assertions import content_of
 
 CHANGE = ScriptedCall(tool="change", arguments={"text": "x"})
 

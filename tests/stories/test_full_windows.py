@@ -15,7 +15,7 @@ from pilothouse.llm.catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.script import Answer, ScriptedError
 from pilothouse.testing.tools import NoteArguments, NoteTool
 from pilothouse.tools.base import ToolContext
-from tests.compressing import MANY_WORDS, SMALL, WORDS, Small, looks, text_of
+from tests.support.full_windows import MANY_WORDS, SMALL, WORDS, Small, looks, text_of
 
 LONG = "word " * 4000  # about four and a half thousand tokens
 

@@ -23,10 +23,10 @@ from pilothouse.sandbox.processes import MARK, kill_marked
 from pilothouse.testing import wire
 from pilothouse.testing.world import World
 from pilothouse.window.model_messages import IMAGE_TOKENS
-from tests.assertions import content_of, present
-from tests.pictures import SIGNATURE, picture
-from tests.stories.test_importing import exported, packed
+from tests.stories.test_import import exported, packed
 from tests.stories.test_recovery import crash, store_at
+from tests.support.assertions import content_of, present
+from tests.support.pngs import SIGNATURE, picture
 
 SEEING = ModelCatalog({"test": ModelFacts(vision=True)})
 PICTURE = b64encode(picture()).decode()

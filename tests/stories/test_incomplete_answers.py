@@ -18,7 +18,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.provider import FakeProvider
 from pilothouse.testing.world import World
 from tests.stories.test_recovery import crash, store_at
-from tests.windows import assert_valid_request
+from tests.support.valid_requests import assert_valid_request
 
 FINE = Answer(text="all is well")
 CUT = Answer(deltas=("Half ", "of ", "it"), cut=2)

@@ -19,8 +19,8 @@ from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.window.model_messages import as_calls, to_model_message, tokens_in
 from pilothouse.window.tokens import counter_for
-from tests.compressing import WORDS, Small, looks
-from tests.held import DELEGATES, DONE, child_of, family
+from tests.support.full_windows import WORDS, Small, looks
+from tests.support.held_store import DELEGATES, DONE, child_of, family
 
 USED = Usage(input_tokens=1_000_000, output_tokens=100_000)
 FACTS = {

@@ -17,7 +17,7 @@ from pilothouse.domain.value import ContextId
 from pilothouse.llm.base import Finished, ModelEvent, ModelRequest, TextDelta
 from pilothouse.llm.script import Answer, ScriptedCall, ScriptedError
 from pilothouse.llm.scripted import scripted_error
-from tests.compressing import MANY_WORDS, WORDS, Model, Small, text_of
+from tests.support.full_windows import MANY_WORDS, WORDS, Model, Small, text_of
 
 TIMES = 10
 MARKS = {

@@ -17,10 +17,10 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.window.tokens import counter_for
-from tests.assertions import instance_of
-from tests.compressing import MANY_WORDS, Small, looks, text_of
-from tests.held import DELEGATES, DONE, HeldStore, asks, child_of, family, nothing
-from tests.stories.test_rounds import NEVER, asked
+from tests.stories.test_request_building import NEVER, asked
+from tests.support.assertions import instance_of
+from tests.support.full_windows import MANY_WORDS, Small, looks, text_of
+from tests.support.held_store import DELEGATES, DONE, HeldStore, asks, child_of, family, nothing
 
 USUAL = OverviewSettings()
 

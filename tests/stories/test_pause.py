@@ -10,8 +10,8 @@ from pilothouse.domain.value import ContextId
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from tests.assertions import content_of
-from tests.held import DONE, asks
+from tests.support.assertions import content_of
+from tests.support.held_store import DONE, asks
 
 
 def files(tmp_path: Path) -> FileStore:

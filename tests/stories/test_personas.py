@@ -13,10 +13,10 @@ from pilothouse.domain.workspace_policy import WorkspacePolicy
 from pilothouse.llm.script import Answer
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
-from tests.assertions import present
-from tests.held import DELEGATES, DONE, asks, child_of, family, waiting_child
-from tests.server.lending import furnished
 from tests.stories.test_trust import statuses, trust
+from tests.support.assertions import present
+from tests.support.held_store import DELEGATES, DONE, asks, child_of, family, waiting_child
+from tests.support.mcp_tools import furnished
 
 READER = Persona("reader", tools=ToolPolicy(denied=frozenset({"change"})))
 CHANGER = Persona("changer", tools=ToolPolicy(allowed=frozenset({"change", "delegate"})))

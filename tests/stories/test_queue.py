@@ -27,7 +27,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from tests.assertions import content_of
+from tests.support.assertions import content_of
 
 
 def files(tmp_path: Path) -> FileStore:

@@ -23,8 +23,8 @@ from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.base import CallPreview
 from pilothouse.tools.builtin.read_file import ReadFile
-from tests.assertions import content_of
-from tests.scale import HANG_SECONDS
+from tests.support.assertions import content_of
+from tests.support.scale import HANG_SECONDS
 
 CHANGE = ScriptedCall(tool="change", arguments={"text": "b"})
 OTHER = ScriptedCall(tool="change", arguments={"text": "c"})

@@ -12,8 +12,8 @@ from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.edit_file import WriteFile
 from pilothouse.tools.function_tools import tool
-from tests.held import DELEGATES, DONE, asks, family, waiting_child
 from tests.stories.test_rules import asks as asks_with_paths
+from tests.support.held_store import DELEGATES, DONE, asks, family, waiting_child
 
 TWO = asks_with_paths(("change", "read", "a.txt"), ("change", "unread", "b.txt"))
 

@@ -12,8 +12,8 @@ from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from tests.assertions import content_of, instance_of
-from tests.windows import assert_valid_request
+from tests.support.assertions import content_of, instance_of
+from tests.support.valid_requests import assert_valid_request
 
 SLOW_CHANGES = tuple(ScriptedCall(tool="slow", arguments={"text": str(n)}) for n in range(2))
 QUESTION = ScriptedCall(tool="ask_user", arguments={"questions": [{"question": "Which?"}]})

@@ -14,8 +14,8 @@ from pilothouse.domain.states import AwaitingToolApproval, Idle
 from pilothouse.domain.workspace_policy import WorkspacePolicy
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.testing.world import World
-from tests.assertions import content_of
-from tests.held import DELEGATES, DONE, HeldStore, asks, family, waiting_child
+from tests.support.assertions import content_of
+from tests.support.held_store import DELEGATES, DONE, HeldStore, asks, family, waiting_child
 
 
 async def test_following_contexts_that_would_leave_memory_meanwhile_makes_no_second_one(tmp_path: Path) -> None:

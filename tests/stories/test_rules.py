@@ -20,7 +20,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.edit_file import WriteFile
 from pilothouse.tools.builtin.undo import Undo
-from tests.assertions import content_of, present
+from tests.support.assertions import content_of, present
 
 DONE = Answer(text="done")
 

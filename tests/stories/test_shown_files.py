@@ -12,7 +12,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.rules import Scope
 from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.testing.world import World
-from tests.server.lending import DONE, furnished, says
+from tests.support.mcp_tools import DONE, furnished, says
 
 SHOWN = "#!/bin/sh\necho shown > made\n"
 SWAPPED = "#!/bin/sh\necho swapped > made\n"

@@ -15,7 +15,7 @@ from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.testing.world import World
-from tests.held import DONE, HeldStore, anything, asks, nothing, settle
+from tests.support.held_store import DONE, HeldStore, anything, asks, nothing, settle
 
 
 def said(messages: list[Message]) -> list[str]:

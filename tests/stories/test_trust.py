@@ -15,7 +15,7 @@ from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.states import AwaitingToolApproval, Idle, State
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
-from tests.server.lending import DONE, furnished, lender, log_of, ready, runs, says, until, writes
+from tests.support.mcp_tools import DONE, furnished, lender, log_of, ready, runs, says, until, writes
 
 STRICT = 'mode = "supervised"\n\n[directories]\ndeploy = "plan"\n\n[[rules]]\neffect = "deny"\ntool = "grep"\n'
 GREP = says(("grep", {"pattern": "x"}))

@@ -13,7 +13,7 @@ from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.runtime.limits import Limits
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from tests.assertions import content_of, instance_of, present, reason_of
+from tests.support.assertions import content_of, instance_of, present, reason_of
 
 LOOK = ScriptedCall(tool="look", arguments={"text": "a"})
 CHANGE = ScriptedCall(tool="change", arguments={"text": "b"})

@@ -31,8 +31,8 @@ from pilothouse.tools.undo import comparison, tree
 from pilothouse.tools.undo.baseline import Baseline
 from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry
 from pilothouse.tools.undo.limits import UndoLimits
-from tests.scale import HANG_SECONDS
-from tests.server.lending import DONE, builtins, furnished, runs, says, writes
+from tests.support.mcp_tools import DONE, builtins, furnished, runs, says, writes
+from tests.support.scale import HANG_SECONDS
 
 UNDO = says(("undo", {}))
 NOTEBOOK = {
@@ -893,7 +893,7 @@ async def test_a_cancelled_command_is_the_last_change_even_where_looking_takes_l
 CHILD = """
 import asyncio, sys
 from pathlib import Path
-from tests.server.lending import DONE, furnished, runs, writes
+from tests.support.mcp_tools import DONE, furnished, runs, writes
 
 async def main(folder):
     world = furnished(folder, writes("a.txt", "two"), runs("echo new > b; sleep 60"), DONE)

@@ -22,9 +22,9 @@ from pilothouse.testing.world import World
 from pilothouse.tools import uploads as bounds
 from pilothouse.tools.builtin.delegate import Delegate
 from pilothouse.tools.builtin.execute import Execute
-from tests.kernel import needs_sandbox
-from tests.pictures import SIGNATURE
-from tests.server.lending import DONE, builtins, furnished, runs, says, writes
+from tests.support.kernel import needs_sandbox
+from tests.support.mcp_tools import DONE, builtins, furnished, runs, says, writes
+from tests.support.pngs import SIGNATURE
 
 SHOW = 'cat "$PILOTHOUSE_UPLOADS/data.csv"'
 

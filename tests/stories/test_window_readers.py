@@ -10,9 +10,9 @@ from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.llm.script import Answer
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
-from tests.compressing import MANY_WORDS, Small
-from tests.held import settle
-from tests.windows import assert_valid_request
+from tests.support.full_windows import MANY_WORDS, Small
+from tests.support.held_store import settle
+from tests.support.valid_requests import assert_valid_request
 
 
 class SlowStore(MemoryStore):

@@ -21,8 +21,8 @@ from pilothouse.runtime.limits import Limits
 from pilothouse.testing.provider import FakeProvider
 from pilothouse.testing.world import World
 from pilothouse.window.summary import INSTRUCTION
-from tests.assertions import content_of
-from tests.compressing import WORDS
+from tests.support.assertions import content_of
+from tests.support.full_windows import WORDS
 
 RETRIES = 2
 SILENCE = 0.3  # where silence is what happens; elsewhere a slow machine must not decide

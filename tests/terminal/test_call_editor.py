@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.cli.test_main import Command
 from tests.terminal.test_cards import runs
-from tests.terminal.test_command import Command
 from tests.terminal.test_steering import Terminal
 
 DONE = {"text": "Done."}

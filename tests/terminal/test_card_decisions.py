@@ -14,8 +14,8 @@ from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.terminal.approval import ApprovalCards
 from pilothouse.testing.world import World
+from tests.cli.test_main import Command
 from tests.terminal.test_cards import resize
-from tests.terminal.test_command import Command
 from tests.terminal.test_steering import Terminal
 
 QUESTION = "y = approve,"

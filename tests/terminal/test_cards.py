@@ -20,8 +20,8 @@ import pytest
 
 from pilothouse.terminal import foreign_text
 from pilothouse.terminal.character_width import max_columns
-from tests.scale import HANG_SECONDS
-from tests.terminal.test_command import Command
+from tests.cli.test_main import Command
+from tests.support.scale import HANG_SECONDS
 from tests.terminal.test_steering import Terminal
 
 ROWS, COLUMNS = 24, 80

@@ -14,7 +14,7 @@ from pilothouse.terminal.character_width import text_columns
 from pilothouse.terminal.commands import _COMMANDS, _RELEASING
 from pilothouse.terminal.foreign_text import _MAX_QUESTION_COLUMNS
 from pilothouse.terminal.line_reader import LEAVING
-from tests.terminal.test_command import Command
+from tests.cli.test_main import Command
 
 CATALOGUES = [catalog_of(language) for language in LANGUAGES]
 TEXTS = [text for each in CATALOGUES for text in (*each.terminal.values(), *each.codes.values())]

@@ -14,8 +14,8 @@ import pytest
 
 from pilothouse.terminal.own_command import run_own_command
 from pilothouse.testing.world import World
-from tests.scale import HANG_SECONDS
-from tests.terminal.test_command import Command
+from tests.cli.test_main import Command
+from tests.support.scale import HANG_SECONDS
 from tests.terminal.test_steering import Terminal
 
 CTRL_C = "\x03"

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.assertions import present
-from tests.scale import HANG_SECONDS
-from tests.terminal.test_command import Command
+from tests.cli.test_main import Command
+from tests.support.assertions import present
+from tests.support.scale import HANG_SECONDS
 
 WRITE = {"tool": "write_file", "arguments": {"path": "docs/b.txt", "content": "written"}}
 

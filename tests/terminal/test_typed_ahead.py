@@ -17,9 +17,9 @@ from pilothouse.runtime.events.turn_events import end_of
 from pilothouse.terminal import repl
 from pilothouse.terminal.line_reader import LineReader
 from pilothouse.testing.world import World
-from tests.scale import HANG_SECONDS
+from tests.cli.test_main import Command
+from tests.support.scale import HANG_SECONDS
 from tests.terminal.test_cards import runs
-from tests.terminal.test_command import Command
 from tests.terminal.test_steering import Terminal
 
 QUESTION = "y = approve,"

@@ -13,7 +13,7 @@ from pilothouse.i18n import ui_text
 from pilothouse.llm.script import Answer, Script
 from pilothouse.testing.history import make_history
 from pilothouse.testing.provider import FakeProvider
-from tests.terminal.test_command import Command
+from tests.cli.test_main import Command
 
 LANGUAGES = {"en": "C.UTF-8", "zh": "zh_CN.UTF-8"}
 SETTINGS = "[window]\ntoken_budget = {budget}\n[overview]\nenabled = false\n"

@@ -9,7 +9,7 @@ from pilothouse.domain.value import MessageId
 from pilothouse.llm.script import Answer
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
-from tests.server.lending import DONE, NOW, furnished, runs, says
+from tests.support.mcp_tools import DONE, NOW, furnished, runs, says
 
 SECRET = "conversation"
 

@@ -13,7 +13,7 @@ from pilothouse.sandbox.workspace import Workspace
 from pilothouse.settings import placement_warnings
 from pilothouse.storage.files.store import FileStore
 from pilothouse.tools.command.command_limits import CommandLimits
-from tests.server.lending import DONE, NOW, furnished, runs
+from tests.support.mcp_tools import DONE, NOW, furnished, runs
 
 
 def git(folder: Path, *words: str) -> str:

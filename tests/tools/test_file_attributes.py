@@ -17,9 +17,9 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import ABSENT, Workspace
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
-from tests.assertions import present
 from tests.security.test_self_escalation import DONE, asks, writes
-from tests.tools.test_builtin import use
+from tests.support.assertions import present
+from tests.tools.builtin.test_builtin_tools import use
 
 NOTEBOOK = json.dumps({"cells": [{"cell_type": "markdown", "metadata": {}, "source": []}], "nbformat": 4})
 EDITS = [{"old_text": "old", "new_text": "new"}]

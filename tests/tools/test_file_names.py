@@ -13,7 +13,7 @@ from pilothouse.sandbox.file_names import escape, printable, unescape, with_byte
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.builtin.grep import find_ripgrep
 from pilothouse.tools.file_index import list_workspace
-from tests.tools.test_builtin import use
+from tests.tools.builtin.test_builtin_tools import use
 
 NAMES = [b"bad\xff.txt", b"caf\xe9.txt", b"a\\xffb.txt", b"new\nline.txt", b"a\\x5cxff.txt", "ü\u202e.txt".encode()]
 

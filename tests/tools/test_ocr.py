@@ -10,7 +10,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.processes import kill_marked
 from pilothouse.tools.ocr import MAX_OCR_CHARACTERS, read_text
-from tests.pictures import SIGNATURE, picture
+from tests.support.pngs import SIGNATURE, picture
 
 
 async def read(data: bytes, workspace: Path | None = None, seconds: float = 30) -> str:

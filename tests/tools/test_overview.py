@@ -20,7 +20,7 @@ from pilothouse.sandbox import walk as sandbox_walk
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools import overview
 from pilothouse.tools.overview import describe_workspace
-from tests.scale import LONG
+from tests.support.scale import LONG
 
 
 def words(text: str) -> int:

@@ -40,9 +40,9 @@ from pilothouse.window.summary import (
     transcript,
 )
 from pilothouse.window.tokens import Counter, Estimate, counter_for
-from tests.scale import LONG
+from tests.support.scale import LONG
+from tests.support.valid_requests import assert_valid_window
 from tests.window.test_history import request, result, text
-from tests.windows import assert_valid_window
 
 COUNTERS: list[Counter] = [Estimate(), counter_for("o200k")]
 EXAMPLES = settings(max_examples=3000 if LONG else 200, deadline=None)

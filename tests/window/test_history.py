@@ -13,8 +13,8 @@ from pilothouse.llm.chat_completions import encode_message
 from pilothouse.window.history import History
 from pilothouse.window.model_messages import MAX_RESULT_CHARACTERS
 from pilothouse.window.tokens import Estimate
-from tests.assertions import present
-from tests.windows import assert_valid_window
+from tests.support.assertions import present
+from tests.support.valid_requests import assert_valid_window
 
 AT = ""
 

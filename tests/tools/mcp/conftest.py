@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.mcp.using import PEERS
+from tests.tools.mcp.connections import PEERS
 
 
 @pytest.fixture(scope="session")

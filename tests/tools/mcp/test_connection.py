@@ -19,8 +19,8 @@ from pilothouse.sandbox.processes import MARK
 from pilothouse.system.ambient import SystemAmbient
 from pilothouse.tools.mcp.connection import Connection
 from pilothouse.tools.mcp.definitions import ServerDefinition
-from tests.scale import HANG_SECONDS
-from tests.tools.mcp.using import ENVIRONMENT, connected, fake, left_of, until
+from tests.support.scale import HANG_SECONDS
+from tests.tools.mcp.connections import ENVIRONMENT, connected, fake, left_of, until
 
 MODERN = Path(__file__).with_name("modern_server.py")
 

@@ -16,7 +16,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.i18n import translate
 from pilothouse.tools.mcp import session
 from pilothouse.tools.mcp.definitions import ServerDefinition
-from tests.tools.mcp.using import connected, until
+from tests.tools.mcp.connections import connected, until
 
 Answer = bytes | None
 

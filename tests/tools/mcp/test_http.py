@@ -10,8 +10,8 @@ from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.tools.mcp.connection import Connection
 from pilothouse.tools.mcp.definitions import ServerDefinition
 from pilothouse.tools.mcp.http import proxy_for
+from tests.tools.mcp.connections import beside_a_healthy_one, connected, until
 from tests.tools.mcp.fake_http import FakeHttp, serving
-from tests.tools.mcp.using import beside_a_healthy_one, connected, until
 
 
 def at(fake: FakeHttp, name: str, headers: Mapping[str, str] | None = None) -> ServerDefinition:

@@ -16,8 +16,8 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.i18n import translate
 from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.tools.mcp.definitions import ServerDefinition
-from tests.scale import HANG_SECONDS
-from tests.tools.mcp.using import ENVIRONMENT, connected, until
+from tests.support.scale import HANG_SECONDS
+from tests.tools.mcp.connections import ENVIRONMENT, connected, until
 
 BIN = Path(sys.executable).parent
 

@@ -20,7 +20,7 @@ from pilothouse.tools.undo.comparison import compare
 from pilothouse.tools.undo.limits import UndoLimits
 from pilothouse.tools.undo.revert import undo_last
 from pilothouse.tools.undo.tree import FileStat
-from tests.scale import LONG
+from tests.support.scale import LONG
 
 DAY = 86_400
 

@@ -11,7 +11,7 @@ from pilothouse.domain.errors import Conflict
 from pilothouse.i18n import translate, translate_all
 from pilothouse.testing.world import World
 from pilothouse.tools.undo.git_state import changed_programs, index_digest, read_git_state
-from tests.server.lending import DONE, furnished, runs, writes
+from tests.support.mcp_tools import DONE, furnished, runs, writes
 
 IDENTITY = (
     "-c",

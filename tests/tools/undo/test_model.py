@@ -27,7 +27,7 @@ from pilothouse.tools.builtin.edit_file import Edit as TextEdit
 from pilothouse.tools.builtin.edit_file import EditFile, EditFileArguments, WriteFile, WriteFileArguments
 from pilothouse.tools.undo.command_recorder import CommandRecorder
 from pilothouse.tools.undo.revert import undo_last
-from tests.scale import LONG, Record
+from tests.support.scale import LONG, Record
 
 Tree = dict[str, tuple[str, bytes, int]]
 FOLDER = ("folder", b"", 0)

@@ -1,0 +1,72 @@
+"""`pilothouse clean` shows what the data directory takes and frees what is not needed, and nothing else."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from pilothouse.storage.files.store import FileStore
+from tests.support.mcp_tools import DONE, NOW, furnished, runs
+from tests.support.scale import HANG_SECONDS
+
+
+def pilothouse(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
+    program = [sys.executable, "-m", "pilothouse.cli", *arguments, "--data-dir", str(folder / "data")]
+    return subprocess.run(
+        program, env=environment, capture_output=True, text=True, timeout=HANG_SECONDS, stdin=subprocess.DEVNULL
+    )
+
+
+async def used(folder: Path) -> str:
+    """A data directory with a conversation, undo data, a cache and remnants."""
+    world = furnished(folder, runs("echo new > a; seq 1 20000"), DONE)
+    (world.workspace / "a").write_bytes(bytes(2_000_000))
+    async with world.runtime:
+        context_id = await world.start()
+        await world.turn(context_id)
+    remnant = folder / "data" / ".deleted-snapshots"
+    remnant.mkdir()
+    (remnant / "pack").write_bytes(bytes(1_000_000))
+    return context_id
+
+
+async def test_it_shows_first_and_frees_caches_and_remnants_when_told(tmp_path: Path) -> None:
+    context_id = await used(tmp_path)
+    shown = pilothouse(tmp_path, "clean")
+    assert shown.returncode == 0, shown.stderr
+    assert context_id in shown.stdout
+    assert "You can free 3.0 MB." in shown.stdout
+    assert (tmp_path / "data" / "cache").is_dir(), "nothing is freed without leave"
+
+    freed = pilothouse(tmp_path, "clean", "--yes")
+    assert "Freed 3.0 MB." in freed.stdout, freed.stdout + freed.stderr
+    assert not (tmp_path / "data" / "cache").exists()
+    again = furnished(tmp_path, ids_from=1000)
+    async with again.runtime:
+        assert list((await again.runtime.undo(context_id)).paths) == ["a"], "what undo needs is no cache"
+        assert (again.workspace / "a").read_bytes() == bytes(2_000_000)
+
+
+async def test_undo_data_that_has_expired_is_freed(tmp_path: Path) -> None:
+    context_id = await used(tmp_path)
+    pilothouse(tmp_path, "clean", "--yes")
+    (pack,) = (tmp_path / "data" / "contexts" / context_id / "artifacts" / "before").iterdir()
+    os.utime(pack, (pack.stat().st_mtime - 31 * 86_400,) * 2)
+    assert "Freed 2.0 MB." in pilothouse(tmp_path, "clean", "--yes").stdout
+    assert not pack.exists()
+
+
+async def test_what_a_running_server_uses_is_shown_and_not_freed(tmp_path: Path) -> None:
+    await used(tmp_path)
+    store = FileStore(tmp_path / "data", now=lambda: NOW)
+    (tmp_path / "data" / "cache").mkdir(exist_ok=True)
+    result = pilothouse(tmp_path, "clean", "--yes")
+    assert result.returncode == 75
+    assert "in use" in result.stderr
+    assert (tmp_path / "data" / "cache").is_dir()
+    await store.close()
+
+
+def test_without_any_data_it_says_so(tmp_path: Path) -> None:
+    assert "No data" in pilothouse(tmp_path, "clean").stdout

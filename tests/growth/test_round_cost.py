@@ -1,0 +1,213 @@
+"""What a round costs does not grow with the history: counted in operations, so that no clock decides.
+
+Once a history has been read, a round encodes, counts and reads what is new; whether it fits is told without touching a
+message, and after a compression only what was kept is read again.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.branches import MAIN, Branch
+from pilothouse.domain.budgets import Budget
+from pilothouse.domain.contexts import Change, ContextCore
+from pilothouse.domain.messages import Message, Metadata, Text
+from pilothouse.domain.value import ContextId, MessageId
+from pilothouse.llm.base import ModelMessage
+from pilothouse.llm.script import Answer, Script
+from pilothouse.llm.scripted import ScriptedAdapter
+from pilothouse.runtime.compression.branch import due_plan
+from pilothouse.runtime.request.builder import count, load, outline
+from pilothouse.storage.memory import MemoryStore
+from pilothouse.testing.world import World
+from pilothouse.window.tokens import Estimate
+from tests.support.full_windows import looks
+from tests.support.held_store import DONE
+from tests.support.scale import Record
+
+AT = "2026-01-01T00:00:00.000Z"
+LONG = ContextId("long")
+SIZES = (1_000, 100_000)
+
+
+class Work(Counter[str]):
+    """How often something was done, and with how much."""
+
+    def note(self, what: str, size: int) -> None:
+        self[what] += 1
+        self[f"{what}: size"] += size
+
+    @contextmanager
+    def counting(self) -> Iterator["Work"]:
+        """Only what is done within."""
+        self.clear()
+        yield self
+
+
+class Store(MemoryStore):
+    def __init__(self, work: Work) -> None:
+        super().__init__()
+        self._work = work
+
+    async def messages(self, context_id: ContextId, ids: Sequence[MessageId]) -> list[Message]:
+        self._work.note("messages read", len(ids))
+        return await super().messages(context_id, ids)
+
+    async def branch_ids(
+        self, context_id: ContextId, branch: str, start: int = 0, stop: int | None = None
+    ) -> list[MessageId]:
+        found = await super().branch_ids(context_id, branch, start, stop)
+        self._work.note("ids read", len(found))
+        return found
+
+    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = 1) -> int:
+        size = len(change.messages) + sum(map(len, change.appended.values())) + len(change.branches)
+        self._work.note("commits", size)
+        return await super().commit(context_id, change, expected=expected, fence=fence)
+
+
+class Model(ScriptedAdapter):
+    def __init__(self, work: Work, *answers: Answer) -> None:
+        super().__init__(Script(turn=answers, summary=(Answer(text="In short."),) * 5))
+        self._work = work
+
+    def encode(self, message: ModelMessage) -> bytes:
+        found = super().encode(message)
+        self._work.note("messages encoded", len(found))
+        return found
+
+
+@pytest.fixture
+def work(monkeypatch: pytest.MonkeyPatch) -> Work:
+    made = Work()
+    plain = Estimate.count
+
+    def counted(self: Estimate, text: str) -> int:
+        made.note("texts counted", len(text))
+        return plain(self, text)
+
+    monkeypatch.setattr(Estimate, "count", counted)
+    return made
+
+
+async def long_world(work: Work, folder: Path, length: int, *answers: Answer, budget: Budget | None = None) -> World:
+    """A world in which one context has so many messages, all of one size, with their counts as they are kept."""
+    store = Store(work)
+    core = ContextCore(
+        context_id=LONG, created_at=AT, updated_at=AT, mode="agent", workspace=str(folder), title="a long one"
+    )
+    main = Branch(name=MAIN, key="key", created_at=AT)
+    messages = tuple(
+        Text(
+            id=MessageId(f"{number:032}"),
+            timestamp=AT,
+            role="assistant" if number % 2 else "user",
+            content=f"{number:08} and some words",
+            metadata=Metadata(tokens=12, counter="estimate"),
+        )
+        for number in range(length)
+    )
+    ids = tuple(message.id for message in messages)
+    await store.create(Change(core=core, messages=messages, branches={MAIN: main}, appended={MAIN: ids}))
+    model = Model(work, *answers)
+    world = World(folder, store=store, adapter=model, budget=budget or Budget(tokens=10**9))
+    world.model = model
+    return world
+
+
+def same_but_for_digits(found: Sequence[Work]) -> bool:
+    """Counts are equal; sizes may differ by the digits of numbers that are told (how long something is)."""
+    first, last = found
+    return first.keys() == last.keys() and all(
+        abs(first[name] - last[name]) <= (40 if name.endswith("size") else 0) for name in first
+    )
+
+
+@pytest.mark.seconds(300)
+async def test_a_turn_encodes_counts_and_reads_the_same_after_1_000_and_100_000_messages(
+    tmp_path: Path, work: Work, record_property: Record
+) -> None:
+    found, cold = [], []
+    for length in SIZES:
+        world = await long_world(work, tmp_path, length, DONE, looks("a"), looks("b"), DONE)
+        with work.counting():
+            await world.turn(LONG)
+            cold.append(Work(work))
+        with work.counting():
+            await world.turn(LONG)
+            found.append(Work(work))
+        assert len(world.model.requests[-1].messages) > length, "nothing was left out"
+    record_property("figure", f"a turn of 3 rounds after {SIZES[-1]} messages: {dict(found[-1])}")
+    assert same_but_for_digits(found), found
+    assert found[0]["messages encoded"] < 20
+    assert found[0]["messages read: size"] < 20
+    assert found[0]["ids read: size"] < 20
+    assert [each["messages read: size"] >= length for each, length in zip(cold, SIZES, strict=True)] == [True, True]
+    assert cold[-1]["texts counted"] < 100, "what is counted already is not counted again, also not by the first"
+
+
+@pytest.mark.seconds(300)
+async def test_whether_it_fits_is_told_without_touching_a_message(tmp_path: Path, work: Work) -> None:
+    for length in SIZES:
+        world = await long_world(work, tmp_path, length, DONE)
+        await world.turn(LONG)
+        live = await world.runtime.context(LONG)
+        made = await outline(live, MAIN)
+        history = await load(live, MAIN, made)
+        first = count(live, made, history).total
+        with work.counting():
+            total = count(live, made, history).total
+            assert await due_plan(live, MAIN, history, total) is None
+        assert total == first > 12 * length
+        assert set(work) <= {"texts counted", "texts counted: size"}
+        assert work["texts counted: size"] < 100, "only what is put at the end of a request"
+        with work.counting():
+            await world.runtime.meter(LONG)
+        assert "messages encoded" not in work
+        assert "messages read" not in work
+
+
+@pytest.mark.seconds(300)
+async def test_after_a_compression_a_turn_costs_the_same_however_long_it_was(tmp_path: Path, work: Work) -> None:
+    found, again = [], []
+    for length in SIZES:
+        world = await long_world(work, tmp_path, length, DONE, looks("a"), DONE, looks("a"), DONE)
+        await world.turn(LONG)
+        await world.runtime.compress(LONG)
+        with work.counting():
+            await world.turn(LONG)
+            found.append(Work(work))
+        with work.counting():
+            await world.turn(LONG)
+            again.append(Work(work))
+        assert len(world.model.requests[-1].messages) < 40
+    assert same_but_for_digits(found), found
+    assert same_but_for_digits(again), again
+    assert found[0]["messages read: size"] < 60
+    assert again[0]["messages read: size"] < 20
+
+
+@pytest.mark.seconds(300)
+async def test_a_compression_by_itself_reads_what_goes_once(tmp_path: Path, work: Work) -> None:
+    length = 20_000
+    world = await long_world(work, tmp_path, length, DONE, DONE, budget=Budget(tokens=12 * length))
+    with work.counting():
+        await world.turn(LONG)
+    assert "main-original" in (await world.runtime.context(LONG)).branches
+    kept = (await world.runtime.context(LONG)).branches[MAIN].length
+    assert work["messages read: size"] < 2 * length + kept + 20, "for the window, for the summary, and what was kept"
+    assert work["commits"] <= 5
+
+
+async def test_a_context_that_was_compressed_opens_without_reading_what_was(tmp_path: Path, work: Work) -> None:
+    world = await long_world(work, tmp_path, 5_000, DONE, DONE)
+    await world.turn(LONG)
+    await world.runtime.compress(LONG)
+    again = World(tmp_path, DONE, store=world.dependencies.store, budget=Budget(tokens=10**9), ids_from=10**6)
+    with work.counting():
+        await again.turn(LONG)
+    assert work["messages read: size"] < 40
+    assert work["ids read: size"] < 40

@@ -1,0 +1,83 @@
+"""Every test has a time limit: one that hangs fails, says where, and does not hold up the others."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HANGING = """
+import asyncio
+import subprocess
+import threading
+
+import pytest
+
+
+@pytest.mark.seconds(0.2)
+def test_that_reads_what_never_comes():
+    with subprocess.Popen(["sleep", "1000"], stdout=subprocess.PIPE) as process:
+        try:
+            process.stdout.read()
+        finally:
+            process.kill()
+
+
+@pytest.mark.seconds(0.2)
+async def test_that_waits_for_what_never_happens():
+    await asyncio.Event().wait()
+
+
+@pytest.mark.seconds(0.2)
+def test_that_waits_for_a_lock():
+    lock = threading.Lock()
+    lock.acquire()
+    lock.acquire()
+
+
+@pytest.fixture
+def stuck():
+    threading.Event().wait()
+
+
+@pytest.mark.seconds(0.2)
+def test_whose_fixture_hangs(stuck):
+    pass
+
+
+def test_after_them():
+    pass
+"""
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_test_that_hangs_fails_and_says_where(tmp_path: Path, workers: str) -> None:
+    (tmp_path / "conftest.py").write_text(
+        "import tests.conftest as limits\nlimits.FIXTURE_SECONDS, limits.STUCK_SECONDS = 0.3, 30\n"
+    )
+    (tmp_path / "test_hanging.py").write_text(HANGING)
+    ignored = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]
+    found = subprocess.run(
+        [
+            *ignored,
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-Wignore",
+            "-ptests.conftest",
+            "-n",
+            workers,
+            "--rootdir=.",
+            ".",
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert "3 failed, 1 passed, 1 error" in found.stdout, found.stdout
+    for place in ("process.stdout.read()", "lock.acquire()", "threading.Event().wait()", "asyncio.Event().wait()"):
+        assert place in found.stdout

@@ -1,0 +1,43 @@
+"""Dangerous lines written otherwise, by the thousand: the classifier must not be misled by the notation."""
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+
+import pytest
+
+from pilothouse.sandbox.shell import classify
+from tests.security.line_mutations import mutations
+from tests.security.line_runner import run, run_in_turn
+from tests.security.torn_lines import havoc
+from tests.support.scale import LONG, Record
+
+MUTATIONS = 20_000 if LONG else 2000
+RUN = 300 if LONG else 60
+TORN = 60_000 if LONG else 4000
+SEED = 20261115
+
+
+def test_a_dangerous_line_written_otherwise_is_not_read_only(record_property: Record) -> None:
+    lines = list(islice(mutations(SEED), MUTATIONS))
+    wrong = [line for line in lines if (classification := classify(line)).read_only or classification.strict]
+    record_property("figure", f"shell classifier: {len(wrong)} of {len(lines)} rewritten lines called read-only")
+    assert wrong[:40] == []
+
+
+@pytest.mark.seconds(300)
+def test_rewriting_keeps_what_a_line_does() -> None:
+    lines = list(islice(mutations(SEED), RUN))
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = list(zip(lines, pool.map(run, lines), strict=True))
+    idle = [line for line, outcome in outcomes if not (outcome.marker or outcome.changed or outcome.missing)]
+    # A few combinations cancel themselves, such as an option printed by `echo -n`.
+    assert len(idle) <= RUN * 0.03, idle
+
+
+@pytest.mark.seconds(600)
+def test_a_torn_line_that_is_called_read_only_changes_nothing(record_property: Record) -> None:
+    """Whatever comes of tearing lines apart: what the classifier lets through is run, and must change nothing."""
+    lines = [line for line in islice(havoc(SEED), TORN) if classify(line).read_only]
+    outcomes = list(zip(lines, run_in_turn(lines), strict=True))
+    record_property("figure", f"shell classifier: {len(lines)} of {TORN} torn lines let through and run")
+    assert [(line, outcome.changed) for line, outcome in outcomes if outcome.changed] == []

@@ -1,0 +1,319 @@
+"""A round before it is sent: what the prompt says, in which order, and that looking at the window tells just that."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from pilothouse.domain.budgets import OverviewSettings
+from pilothouse.domain.modes import Modes
+from pilothouse.domain.payloads import DataContext, MessageAttachments
+from pilothouse.domain.personas import Persona, Personas, ToolPolicy
+from pilothouse.domain.rules import Scope
+from pilothouse.domain.states import AwaitingLLMFirstChunk, AwaitingToolApproval
+from pilothouse.llm.base import ModelEvent, ModelRequest
+from pilothouse.llm.chat_completions import encode_body
+from pilothouse.llm.script import Answer, Script
+from pilothouse.llm.scripted import ScriptedAdapter
+from pilothouse.runtime.request.preview import Window
+from pilothouse.storage.memory import MemoryStore
+from pilothouse.testing.tools import NoteTool
+from pilothouse.testing.world import World
+from pilothouse.tools.builtin.delegate import Delegate
+from pilothouse.window.model_messages import CONTINUE_TEXT
+from pilothouse.window.persona import DEFAULT_IDENTITY, persona_text
+from tests.support.full_windows import WORDS, Small, looks
+from tests.support.held_store import DELEGATES, DONE, asks, family
+from tests.support.mcp_tools import builtins
+
+ADA = Persona("ada", name="Ada", role="gardener", identity="You grow things.", prompt="Begin with the soil.")
+READER = Persona("reader", prompt="Only read.", tools=ToolPolicy(denied=frozenset({"change"})))
+NEVER = Answer(silence=0)
+WITH_DATA = MessageAttachments(DataContext("a table", "t.csv", "x,y"), ("first extra", "second extra"))
+
+
+def known(workspace: str | None) -> Personas:
+    return Personas([ADA, READER])
+
+
+def parts_of(system: str, *beginnings: str) -> list[int]:
+    """Where parts of a prompt begin; each of them once."""
+    assert all(system.count(each) == 1 for each in beginnings), system
+    return [system.index(each) for each in beginnings]
+
+
+def told_tools(system: str) -> list[str]:
+    """The names and words of the tools that a prompt tells of."""
+    _, heading, rest = system.partition("You can use these tools:\n")
+    return [line.removeprefix("- ") for line in rest.partition("\n\n")[0].split("\n")] if heading else []
+
+
+def body_of(window: Window) -> bytes:
+    return msgspec.json.encode(window.request)
+
+
+async def asked(world: World, context_id: str, times: int) -> None:
+    """Until the model has been asked so many times, and says nothing."""
+    live = await world.runtime.context(context_id)
+    with world.runtime.signals([context_id]) as signals:
+        while len(world.model.requests) < times or not isinstance(live.state, AwaitingLLMFirstChunk):
+            await anext(signals)
+
+
+async def cut_off(world: World, context_id: str, times: int = 1, **options: Any) -> None:
+    """A turn that is cancelled while its last request is open."""
+    await world.runtime.send(context_id, "go", **options)
+    await asked(world, context_id, times)
+    await world.runtime.cancel(context_id)
+
+
+async def check_figures(world: World, context_id: str) -> Window:
+    window = await world.runtime.read_window(context_id)
+    assert sum(part.tokens for part in window.parts) == window.meter.tokens
+    assert window.meter == await world.runtime.meter(context_id)
+    return window
+
+
+# the prompt
+
+
+async def test_the_prompt_has_its_parts_in_their_order(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("x")
+    world = World(tmp_path, DONE, personas=known, overview=OverviewSettings())
+    context_id = await world.runtime.create_context(tmp_path, mode="review", persona="ada")
+    await world.runtime.set_prompt_addition(context_id, "Speak of tulips.")
+    await world.turn(context_id)
+    (request,) = world.model.requests
+    review = Modes().all["review"].prompt
+    whole = [persona_text(ADA), "You can use these tools:", review, "Speak of tulips.", f"Workspace: {tmp_path}"]
+    found = parts_of(request.system, *whole)
+    assert found == sorted(found)
+    assert found[0] == 0
+    assert "main.py" in request.system[found[-1] :]
+
+
+@pytest.mark.parametrize("mode", list(Modes().all))
+async def test_the_tools_that_are_told_in_plain_words_are_those_that_the_mode_offers(tmp_path: Path, mode: str) -> None:
+    world = World(tmp_path, DONE, tools=[*builtins(), Delegate()])
+    context_id = await world.start(mode)
+    await world.turn(context_id)
+    (request,) = world.model.requests
+    assert told_tools(request.system) == [f"{tool.name}: {tool.description}" for tool in request.tools]
+    names = {tool.name for tool in request.tools}
+    if mode == "ask":
+        assert names == set()
+        assert "You have no tools in this mode." in request.system
+        assert "Paths are relative" not in request.system, "who has no tools need not know where they work"
+    else:
+        assert ("write_file" in names) == (mode != "plan")
+        assert ("execute" in names) == (mode != "plan")
+        assert {"read_file", "look"} < names
+        assert f"The workspace is {tmp_path}." in request.system
+
+
+async def test_a_switch_of_the_mode_between_rounds_shows_in_the_next(tmp_path: Path) -> None:
+    look = NoteTool("look", "read_only", hold=True)
+    world = World(tmp_path, asks(("look", "a")), DONE, tools=[look])
+    context_id = await world.start("review")
+    await world.runtime.send(context_id, "go")
+    await look.started.wait()
+    await world.runtime.switch_mode(context_id, "plan")
+    look.release.set()
+    await world.runtime.rested(context_id)
+    before, after = world.model.requests
+    review, plan = Modes().all["review"].prompt, Modes().all["plan"].prompt
+    assert [review in before.system, plan in before.system] == [True, False]
+    assert [review in after.system, plan in after.system] == [False, True]
+    assert {tool.name for tool in before.tools} - {tool.name for tool in after.tools} == {"change"}
+    answer = (await world.runtime.read_messages(context_id))[-1]
+    assert answer.metadata.mode == "plan"
+
+
+async def test_a_sub_agent_is_told_the_modes_above_it_as_they_are_in_each_round(tmp_path: Path) -> None:
+    look = NoteTool("look", "read_only", hold=True)
+    world = family(tmp_path, DELEGATES, asks(("look", "a")), DONE, DONE, tools=[look])
+    context_id = await world.start("review")
+    await world.runtime.give_rule("allow", Scope(tool="delegate"), context_id=context_id)
+    await world.runtime.send(context_id, "go")
+    await look.started.wait()
+    await world.runtime.switch_mode(context_id, "agent")
+    look.release.set()
+    await world.runtime.rested(context_id)
+    above, first, second, _ = world.model.requests
+    bound = "You are a sub-agent; mode {!r} of who sent you binds you too."
+    review = Modes().all["review"].prompt
+    assert "You are a sub-agent" not in above.system
+    assert f"{bound.format('review')} {review}" in first.system
+    assert first.system.count(review) == 2, "its own mode is told as its own"
+    assert bound.format("agent") in second.system
+    assert second.system.count(review) == 1, "it has its own mode still"
+
+
+async def test_a_persona_that_is_switched_in_the_middle_shows_in_the_next_round(tmp_path: Path) -> None:
+    look = NoteTool("look", "read_only", hold=True)
+    world = World(tmp_path, asks(("look", "a")), DONE, DONE, tools=[look], personas=known)
+    context_id = await world.start()
+    await world.runtime.send(context_id, "go")
+    await look.started.wait()
+    await world.runtime.set_persona(context_id, "reader")
+    look.release.set()
+    await world.runtime.rested(context_id)
+    await world.runtime.set_persona(context_id, None)
+    await world.turn(context_id)
+    first, second, third = world.model.requests
+    assert [request.system.startswith(DEFAULT_IDENTITY) for request in (first, second, third)] == [True, False, True]
+    assert second.system.startswith(persona_text(READER))
+    assert ["change" in {tool.name for tool in request.tools} for request in (first, second, third)] == [1, 0, 1]
+    assert "- change:" not in second.system
+
+
+async def test_a_branch_has_its_own_addition(tmp_path: Path) -> None:
+    world = World(tmp_path, DONE, DONE, DONE)
+    context_id = await world.start()
+    await world.turn(context_id)
+    await world.runtime.create_branch(context_id, "idea", prompt_addition="Think of ships.")
+    await world.turn(context_id)
+    await world.runtime.switch_branch(context_id, "idea")
+    await world.turn(context_id)
+    assert ["Think of ships." in request.system for request in world.model.requests] == [False, False, True]
+
+
+# looking at it beforehand
+
+
+async def test_before_a_message_the_window_is_what_comes_before_it(tmp_path: Path) -> None:
+    world = World(tmp_path, looks("a"), DONE, DONE)
+    context_id = await world.start()
+    await world.turn(context_id)
+    window = await check_figures(world, context_id)
+    await world.turn(context_id, "and now this")
+    ahead, sent = window.request, msgspec.json.decode(encode_body(world.model.requests[-1]))
+    assert sent["messages"].pop() == {"role": "user", "content": "and now this"}
+    assert ahead["messages"].pop() == {"role": "user", "content": CONTINUE_TEXT}, (
+        "else it would end with the model's own words"
+    )
+    assert ahead == sent
+
+
+@pytest.mark.parametrize("mode", ["agent", "plan", "ask"])
+async def test_before_a_continue_the_window_is_what_will_be_sent(tmp_path: Path, mode: str) -> None:
+    world = World(tmp_path, looks("a", "b"), NEVER, DONE)
+    context_id = await world.start()
+    await cut_off(world, context_id, times=2)
+    await world.runtime.switch_mode(context_id, mode)
+    window = await check_figures(world, context_id)
+    await world.runtime.continue_turn(context_id)
+    await world.runtime.rested(context_id)
+    request = world.model.requests[-1]
+    assert body_of(window) == encode_body(request)
+    assert bool(request.tools) == (mode != "ask")
+    assert (b"tool_calls" in body_of(window)) == (mode != "ask"), "without tools, earlier calls are told as text"
+    assert b"noted a" in body_of(window)
+
+
+async def test_before_a_continue_the_window_has_what_came_with_the_message(tmp_path: Path) -> None:
+    world = World(tmp_path, looks("a"), NEVER, DONE)
+    context_id = await world.start()
+    await cut_off(world, context_id, times=2, attached=WITH_DATA)
+    window = await check_figures(world, context_id)
+    await world.runtime.continue_turn(context_id)
+    await world.runtime.rested(context_id)
+    assert body_of(window) == encode_body(world.model.requests[-1])
+
+
+async def test_while_a_call_waits_the_window_lacks_only_its_result(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("look", "a"), ("change", "b")), DONE)
+    context_id = await world.start("review")
+    await world.runtime.send(context_id, "go", attached=WITH_DATA)
+    live = await world.runtime.rested(context_id)
+    assert isinstance(live.state, AwaitingToolApproval)
+    window = await check_figures(world, context_id)
+    await world.runtime.approve_all(context_id)
+    await world.runtime.rested(context_id)
+    ahead, sent = window.request, msgspec.json.decode(encode_body(world.model.requests[-1]))
+    pairs = zip(ahead["messages"], sent["messages"], strict=True)
+    assert [now["content"] for before, now in pairs if before != now] == ["noted b"]
+    assert {**ahead, "messages": ()} == {**sent, "messages": ()}
+    assert ahead["messages"][-1]["content"] == "second extra"
+
+
+async def test_while_the_model_answers_the_window_is_what_it_was_sent(tmp_path: Path) -> None:
+    world = World(tmp_path, looks("a"), NEVER)
+    context_id = await world.start()
+    await world.runtime.send(context_id, "go", attached=WITH_DATA)
+    await asked(world, context_id, 2)
+    window = await check_figures(world, context_id)
+    assert body_of(window) == encode_body(world.model.requests[-1])
+    assert {part.name: part.tokens for part in window.parts}["attached"] > 0
+    await world.runtime.cancel(context_id)
+
+
+async def test_after_a_compression_the_window_is_what_will_be_sent(tmp_path: Path) -> None:
+    world = Small(tmp_path, *[Answer(text=WORDS)] * 8, NEVER)
+    context_id = await world.start()
+    for number in range(8):
+        await world.turn(context_id, f"{number} {WORDS}")
+    await cut_off(world, context_id, times=9)
+    await world.runtime.compress(context_id)
+    window = await check_figures(world, context_id)
+    assert not window.compresses
+    await world.runtime.continue_turn(context_id)
+    await world.runtime.rested(context_id)
+    assert body_of(window) == encode_body(world.model.requests[-1])
+    assert b"Summary of the earlier part" in body_of(window)
+
+
+async def test_with_the_providers_count_the_parts_still_add_up_to_the_figure_that_is_shown(tmp_path: Path) -> None:
+    world = Small(tmp_path)
+    world.model.reports = lambda: 1000
+    context_id = await world.start()
+    await world.runtime.set_prompt_addition(context_id, WORDS * 9)
+    await world.turn(context_id, WORDS)
+    assert (await world.runtime.context(context_id)).core.token_ratio not in (0, 1.0)
+    window = await world.runtime.read_window(context_id)
+    assert window.meter == await world.runtime.meter(context_id)
+    assert abs(sum(part.tokens for part in window.parts) - window.meter.tokens) <= len(window.parts)
+
+
+async def test_looking_changes_nothing(tmp_path: Path) -> None:
+    world = World(tmp_path, DONE, overview=OverviewSettings())
+    context_id = await world.start()
+    await world.runtime.read_window(context_id)
+    await world.turn(context_id)
+    version = (await world.runtime.context(context_id)).version
+    first, second = [await world.runtime.read_window(context_id) for _ in range(2)]
+    assert first == second
+    assert (await world.runtime.context(context_id)).version == version
+
+
+# what is kept before anything is sent
+
+
+class Witness(ScriptedAdapter):
+    """Notes what the store holds whenever the model is asked."""
+
+    def __init__(self, store: MemoryStore, *answers: Answer) -> None:
+        super().__init__(Script(turn=answers))
+        self._store = store
+        self.kept: list[list[str]] = []
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        (summary,) = await self._store.contexts()
+        ids = await self._store.branch_ids(summary.context_id, "main")
+        messages = await self._store.messages(summary.context_id, ids)
+        self.kept.append([type(message).__name__ for message in messages])
+        async with aclosing(super().stream(request)) as events:
+            async for event in events:
+                yield event
+
+
+async def test_all_that_a_request_tells_is_stored_before_the_model_is_asked(tmp_path: Path) -> None:
+    store = MemoryStore()
+    witness = Witness(store, looks("a"), DONE)
+    world = World(tmp_path, store=store, adapter=witness)
+    context_id = await world.start()
+    await world.turn(context_id)
+    assert witness.kept == [["Text"], ["Text", "ToolRequest", "ToolResult"]]

@@ -1,0 +1,334 @@
+"""Sub-agents in the wrong moment: what steers a conversation reaches those it sent, wherever they are just then."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import Conflict, InvalidInput, RequestError
+from pilothouse.domain.messages import ToolResult
+from pilothouse.domain.policies import Policy
+from pilothouse.domain.states import Idle, Paused, ProcessingUserMessage
+from pilothouse.domain.value import ContextId
+from pilothouse.llm.base import ModelEvent, ModelRequest
+from pilothouse.llm.script import Answer, Script, ScriptedCall
+from pilothouse.llm.scripted import ScriptedAdapter
+from pilothouse.runtime.limits import Limits
+from pilothouse.storage.files.store import FileStore
+from pilothouse.storage.memory import MemoryStore
+from pilothouse.testing.tools import NoteTool
+from pilothouse.testing.world import World
+from tests.properties.oracle import OrderedStore
+from tests.support.assertions import content_of, instance_of, present
+from tests.support.held_store import (
+    DELEGATE,
+    DELEGATES,
+    DONE,
+    HeldStore,
+    asks,
+    child_of,
+    family,
+    nothing,
+    sent_and_waiting,
+    settle,
+    waiting_child,
+)
+from tests.support.scale import HANG_SECONDS
+
+
+class SlowlyOpened(MemoryStore):
+    """Opens one of its contexts some instants later than the others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.slow: ContextId | None = None
+        self.instants = 0
+
+    async def open(self, context_id: ContextId) -> Any:
+        for _ in range(self.instants if context_id == self.slow else 0):
+            await asyncio.sleep(0)
+        return await super().open(context_id)
+
+
+@pytest.mark.parametrize("instants", [1, 2])
+async def test_a_sub_agent_is_bound_by_its_parents_present_mode_although_both_left_memory(
+    tmp_path: Path, instants: int
+) -> None:
+    store = SlowlyOpened()
+    world = family(tmp_path, asks(("look", "a")), asks(("change", "b")), DONE, store=store, max_idle_contexts=1)
+    world.look.release.clear()
+    parent = await world.start()
+    child = await world.runtime.create_context(tmp_path, parent=parent)
+    one, two = await world.start(), await world.start()
+    store.slow, store.instants = one, instants
+    await asyncio.gather(world.runtime.context(one), world.runtime.send(child, "go"))
+    await world.look.started.wait()
+    for other in (two, one):
+        await world.runtime.context(other)
+    await world.runtime.switch_mode(parent, "plan")
+    world.look.release.set()
+    await world.runtime.rested(child)
+    assert (world.look.ran, world.change.ran) == (["a"], [])
+
+
+async def test_those_who_open_contexts_in_the_same_instant_all_get_theirs(tmp_path: Path) -> None:
+    world = family(tmp_path, DONE, max_idle_contexts=1)
+    parent = await world.start()
+    child = await world.runtime.create_context(tmp_path, parent=parent)
+    other = await world.start()
+    async with asyncio.timeout(HANG_SECONDS):
+        await asyncio.gather(world.runtime.context(other), world.runtime.context(child))
+
+
+async def test_a_mode_that_comes_with_a_message_is_not_acknowledged_while_a_sub_agent_starts_something(
+    tmp_path: Path,
+) -> None:
+    store = HeldStore()
+    world = family(tmp_path, asks(("change", "a")), DONE, DONE, store=store)
+    parent = await world.start()
+    child = await world.runtime.create_context(tmp_path, parent=parent)
+    release = store.hold(lambda _, change: any(call.status == "executing" for call in change.calls))
+    await world.runtime.send(child, "go")
+    await store.held.wait()
+    sending = asyncio.create_task(world.runtime.send(parent, "hello", mode="plan"))
+    await settle()
+    assert not sending.done()
+    release.set()
+    await sending
+    assert (await world.runtime.context(parent)).core.mode == "plan"
+    await world.runtime.rested(child)
+
+
+async def test_a_mode_that_comes_with_a_message_has_decided_what_waits_in_the_sub_agents(tmp_path: Path) -> None:
+    world = family(tmp_path, asks(("change", "a"), ("change", "b")), DONE, DONE)
+    world.change.release.clear()
+    parent = await world.start()
+    child = await world.runtime.create_context(tmp_path, parent=parent)
+    await world.runtime.send(child, "go")
+    await world.change.started.wait()
+    await world.runtime.send(parent, "hello", mode="plan")
+    assert [call.status for call in await world.dependencies.store.calls(child)] == ["executing", "denied"]
+    world.change.release.set()
+    await world.runtime.rested(child)
+    assert world.change.ran == ["a"]
+
+
+class FailsOnce(ScriptedAdapter):
+    """Its second request meets a bug."""
+
+    asked = 0
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        self.asked += 1
+        if self.asked == 2:
+            raise RuntimeError("a bug")
+        async for event in super().stream(request):
+            yield event
+
+
+async def test_a_sub_agent_that_fails_lets_its_parent_go_on(tmp_path: Path) -> None:
+    store = FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
+    world = family(tmp_path, store=store, adapter=FailsOnce(Script(turn=(DELEGATES, DONE))))
+    context_id = await world.start()
+    await world.turn(context_id)
+    result, last = (await world.runtime.read_messages(context_id))[-2:]
+    assert present(instance_of(ToolResult, result).error).code is Code.SUBAGENT_ENDED
+    assert content_of(last) == "done"
+    assert (await world.runtime.context(await child_of(world, context_id))).core.turn is None
+    await world.runtime.close()
+
+
+async def test_cancelling_the_parent_while_the_sub_agent_is_being_sent_leaves_none_working(tmp_path: Path) -> None:
+    store = HeldStore()
+    world = family(tmp_path, DELEGATES, asks(("change", "a")), DONE, store=store)
+    context_id = await world.start()
+    release = store.hold(
+        lambda held_id, change: held_id != context_id and isinstance(change.core.state, ProcessingUserMessage)
+    )
+    await world.runtime.send(context_id, "go")
+    await store.held.wait()
+    cancelling = asyncio.create_task(world.runtime.cancel(context_id))
+    await settle()
+    release.set()
+    await cancelling
+    await settle()
+    child = await world.runtime.context(await child_of(world, context_id))
+    assert (child.task, child.state, child.core.last_turn) == (None, Idle(), "cancelled")
+    assert world.change.ran == []
+
+
+async def test_a_delete_that_is_refused_deletes_nothing(tmp_path: Path) -> None:
+    world = family(tmp_path, DELEGATES, DONE, asks(("change", "a")), DONE)
+    context_id = await world.start("review")
+    await world.turn(context_id)
+    child = await child_of(world, context_id)
+    with pytest.raises(Conflict, match="isn't finished"):
+        await world.runtime.delete_context(context_id)
+    assert content_of((await world.runtime.read_messages(child))[-1]) == "done"
+    assert {each.context_id for each in await world.dependencies.store.contexts()} == {context_id, child}
+
+
+# pause
+
+
+async def test_a_pause_while_a_sub_agent_is_just_ending_is_no_error(tmp_path: Path) -> None:
+    store = HeldStore()
+    world = family(tmp_path, DELEGATES, Answer(text="inner"), Answer(text="outer"), store=store)
+    context_id = await world.start()
+    release = store.hold(
+        lambda held_id, change: held_id != context_id and change.core.turn is None and bool(change.messages)
+    )
+    await world.runtime.send(context_id, "go")
+    await store.held.wait()
+    pausing = asyncio.create_task(world.runtime.pause(context_id))
+    await settle()
+    release.set()
+    await pausing
+    live = await world.runtime.rested(context_id)
+    assert isinstance(live.state, Paused)
+    await world.runtime.resume(context_id)
+    await world.runtime.rested(context_id)
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "outer"
+
+
+async def test_approvals_in_a_sub_agent_of_a_paused_parent_start_nothing(tmp_path: Path) -> None:
+    world = family(tmp_path, DELEGATES, asks(("change", "a")), DONE, DONE)
+    context_id, child = await sent_and_waiting(world)
+    await world.runtime.pause(context_id)
+    await world.runtime.approve_all(child)
+    await world.runtime.rested(child)
+    await settle()
+    assert (world.change.ran, len(world.model.requests)) == ([], 2)
+    await world.runtime.resume(context_id)
+    await world.runtime.rested(context_id)
+    assert world.change.ran == ["a"]
+
+
+async def test_a_sub_agent_that_was_being_created_when_the_pause_came_sends_no_request(tmp_path: Path) -> None:
+    store = HeldStore()
+    world = family(tmp_path, DELEGATES, asks(("change", "a")), DONE, DONE, store=store)
+    context_id = await world.start()
+    release = store.hold(lambda _, change: change.core.parent == context_id)
+    await world.runtime.send(context_id, "go")
+    await store.held.wait()
+    pausing = asyncio.create_task(world.runtime.pause(context_id))
+    await settle()
+    release.set()
+    await pausing
+    await settle()
+    child = await world.runtime.rested(await child_of(world, context_id))
+    assert isinstance(child.state, Paused)
+    assert len(world.model.requests) == 1
+    await world.runtime.resume(context_id)
+    live = await world.runtime.rested(context_id)
+    assert (live.core.last_turn, world.change.ran) == ("complete", ["a"])
+
+
+async def test_resume_reaches_a_paused_sub_agent_however_few_contexts_are_kept(tmp_path: Path) -> None:
+    world = family(tmp_path, DELEGATES, asks(("look", "a")), DONE, Answer(text="outer"), max_idle_contexts=1)
+    world.look.release.clear()
+    context_id = await world.start()
+    await world.runtime.send(context_id, "go")
+    await world.look.started.wait()
+    child = await child_of(world, context_id)
+    await world.runtime.pause(context_id)
+    world.look.release.set()
+    assert isinstance((await world.runtime.rested(child)).state, Paused)
+    for _ in range(3):
+        await world.runtime.context(await world.start())
+    await world.runtime.resume(context_id)
+    await world.runtime.rested(context_id)
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "outer"
+
+
+# what stands above
+
+
+async def test_a_switch_reaches_a_waiting_sub_agent_however_few_contexts_are_kept(tmp_path: Path) -> None:
+    world = family(tmp_path, DELEGATES, asks(("change", "a")), DONE, Answer(text="outer"), max_idle_contexts=1)
+    context_id, child = await sent_and_waiting(world)
+    for _ in range(3):
+        await world.runtime.context(await world.start())
+    await world.runtime.switch_mode(context_id, "plan")
+    assert [call.status for call in await world.dependencies.store.calls(child)] == ["denied"]
+    await world.runtime.rested(context_id)
+    assert world.change.ran == []
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "outer"
+
+
+async def test_a_switch_holds_although_the_store_refuses_it_for_a_sub_agent(tmp_path: Path) -> None:
+    store = HeldStore()
+    world = family(tmp_path, DELEGATES, asks(("change", "a")), DONE, DONE, store=store)
+    context_id, child = await sent_and_waiting(world)
+    store.refuses = lambda refused_id, _: refused_id == child
+    await world.runtime.switch_mode(context_id, "plan")
+    store.refuses = nothing
+    assert (await world.runtime.context(context_id)).core.mode == "plan"
+    with pytest.raises(InvalidInput):
+        await world.runtime.approve_all(child)
+    assert world.change.ran == []
+
+
+async def test_the_persons_time_in_a_sub_agent_is_not_that_of_the_parents_turn(tmp_path: Path) -> None:
+    world = family(tmp_path, DELEGATES, asks(("change", "a")), DONE, DONE, limits=Limits(turn_seconds=5))
+    context_id, child = await sent_and_waiting(world)
+    world.ambient.advance(3600)
+    await world.runtime.approve_all(child)
+    live = await world.runtime.rested(context_id)
+    assert (live.core.last_turn, world.change.ran) == ("complete", ["a"])
+
+
+@pytest.mark.parametrize("started", ["by itself", "by an approval"])
+async def test_while_a_sub_agent_works_no_time_runs_out_for_the_parent(tmp_path: Path, started: str) -> None:
+    held = NoteTool("held", "mutating", hold=True)
+    together = Answer(calls=(ScriptedCall(tool="held"), DELEGATE))
+    answers = [together, asks(("change", "a")), DONE, DONE]
+    world = family(tmp_path, *answers, tools=[held], limits=Limits(turn_seconds=0.3))
+    context_id = await world.start()
+    free = frozenset({"held", "delegate"} if started == "by itself" else {"held"})
+    await world.runtime.set_policy(context_id, Policy(kind="white_list", tools=free))
+    await world.runtime.send(context_id, "go")
+    await held.started.wait()
+    if started == "by an approval":
+        await world.runtime.approve_all(context_id)
+    held.release.set()
+    child = await waiting_child(world, context_id)
+    parent = await world.runtime.context(context_id)
+    await asyncio.wait({present(parent.task)}, timeout=0.4)
+    assert (parent.core.last_turn, parent.task is None) == ("complete", False)
+    await world.runtime.approve_all(child)
+    await world.runtime.rested(context_id)
+    assert world.change.ran == ["a"]
+
+
+@pytest.mark.parametrize("instants", range(8))
+@pytest.mark.parametrize("switch_first", [True, False])
+async def test_a_start_that_was_under_way_is_over_before_the_switch_above_it_returns(
+    tmp_path: Path, instants: int, switch_first: bool
+) -> None:
+    store = OrderedStore()
+    world = World(tmp_path, asks(("change", "a")), DONE, store=store)
+    await world.runtime.create_context(tmp_path, mode="agent", context_id="root")
+    await world.runtime.create_context(tmp_path, mode="supervised", parent="root", context_id="child")
+    await world.turn("child")
+    returned: list[int] = []
+
+    async def switch() -> None:
+        await world.runtime.switch_mode("root", "ask")
+        returned.append(len(store.order))
+
+    async def approve() -> None:
+        for _ in range(instants):
+            await asyncio.sleep(0)
+        with suppress(RequestError):
+            await world.runtime.approve_all("child")
+
+    await asyncio.gather(*([switch(), approve()] if switch_first else [approve(), switch()]))
+    await world.runtime.rested("child")
+    started = [at for at, (_, entry) in enumerate(store.order) if entry.kind == "call_started"]
+    assert all(at < returned[0] for at in started)
+    await world.runtime.close()

@@ -1,0 +1,26 @@
+"""Sub-agents and what steers the conversation that sent them."""
+
+from pathlib import Path
+
+import pytest
+
+from pilothouse.llm.script import Answer
+from tests.support.held_store import DELEGATES, DONE, asks, family, waiting_child
+
+
+@pytest.mark.parametrize("mode", ["agent", "supervised", "plan"])
+async def test_the_preview_of_a_switch_names_the_calls_of_sub_agents_that_it_starts(tmp_path: Path, mode: str) -> None:
+    world = family(tmp_path, DELEGATES, asks(("look", "a")), asks(("change", "b")), DONE, Answer(text="outer"))
+    world.look.release.clear()
+    context_id = await world.start()  # the sub-agent is sent in agent mode, and waits only because of the one above it
+    await world.runtime.send(context_id, "go")
+    await world.look.started.wait()
+    await world.runtime.switch_mode(context_id, "supervised")
+    world.look.release.set()
+    child = await waiting_child(world, context_id)
+    foreseen = [call.id for call in await world.runtime.would_start(context_id, mode)]
+    await world.runtime.switch_mode(context_id, mode)
+    calls = await world.dependencies.store.calls(child)
+    started = [call.id for call in calls if call.tool == "change" and call.started_at is not None]
+    assert foreseen == started
+    assert bool(started) == (mode == "agent")

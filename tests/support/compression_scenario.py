@@ -1,0 +1,148 @@
+"""Compressed by itself, by hand, undone and undone again, and what must be found of that by another process."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from pilothouse.domain.branches import MAIN
+from pilothouse.domain.budgets import Budget
+from pilothouse.domain.errors import Conflict
+from pilothouse.domain.messages import ErrorMessage, Text
+from pilothouse.domain.states import Failed, Idle, WaitingForRecovery, is_resting
+from pilothouse.domain.value import ContextId, MessageId
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.testing import wire
+from tests.support.assertions import file_store
+
+BUDGET = Budget(tokens=4000, recent=2)
+PHASES = ("auto", "by hand", "undo", "undo again")
+_MESSAGE = "word " * 500
+_LARGE = "word " * 1000
+
+Act = Callable[[str, Callable[[], Awaitable[Any]]], Awaitable[Any]]
+
+
+async def squeeze(runtime: Runtime, workspace: Path, name: str, act: Act, begins: Callable[[str], None]) -> None:
+    """`act` does a command under its name and notes that it was acknowledged; `begins` is told of each phase."""
+
+    async def say(text: str) -> None:
+        await act("said", lambda: runtime.send(name, text))
+        await settle(runtime, name)
+
+    async def fill() -> None:
+        while (meter := await runtime.meter(name)).tokens + 900 < meter.trigger:
+            await say(_MESSAGE)
+
+    async def write_out() -> None:
+        await file_store(runtime.dependencies.store).checkpoint(ContextId(name))
+
+    await act("created", lambda: runtime.create_context(workspace, context_id=name))
+    await fill()
+    begins("auto")
+    await say(_LARGE)
+    await write_out()
+    await fill()
+    begins("by hand")
+    await act("compressed", lambda: runtime.compress(name))
+    await write_out()
+    await say("between")
+    begins("undo")
+    await act("undone", lambda: runtime.undo_compression(name))
+    await write_out()
+    begins("undo again")
+    await act("undone", lambda: runtime.undo_compression(name))
+    await write_out()
+    await say("last")
+
+
+async def settle(runtime: Runtime, name: str) -> None:
+    """Continue until a turn is complete. Raises: StoreError."""
+    while True:
+        live = await runtime.rested(name)
+        match live.state:
+            case WaitingForRecovery() | Failed():
+                await runtime.continue_turn(name)
+            case Idle() if live.core.last_turn == "complete":
+                return
+            case _:
+                await runtime.continue_turn(name)
+
+
+async def check(runtime: Runtime, name: str, said: list[str], steps: list[str]) -> None:
+    """Before or after, never between; nothing acknowledged is lost; what is there can be undone, and it goes on."""
+    if "created" not in steps:
+        return
+    live = await runtime.context(name)
+    assert is_resting(live.state)
+    assert not isinstance(live.state, Failed)
+    whole = await unfolded(runtime, live, MAIN)
+    await _check_said(runtime, live, whole, said)
+    await _check_chain(runtime, live)
+    _check_steps(live, steps)
+    wire.check((await runtime.read_window(name)).request)
+    assert (await runtime.audit(name)).chain.whole
+    if not isinstance(live.state, Idle):
+        await runtime.cancel(name)
+    while live.branches[MAIN].compressed is not None:
+        await runtime.undo_compression(name)
+    ids = await runtime.dependencies.store.branch_ids(live.id, MAIN)
+    assert ids[: len(whole)] == whole
+    assert list(live.branches) == [MAIN]
+    wire.check((await runtime.read_window(name)).request)
+
+
+async def unfolded(runtime: Runtime, live: LiveContext, branch: str) -> list[MessageId]:
+    """All that was ever on a branch, in its order: what one undo after the other would give."""
+    own = await runtime.dependencies.store.branch_ids(live.id, branch)
+    done = live.branches[branch].compressed
+    return own if done is None else [*await unfolded(runtime, live, done.original), *own[done.replacement_length :]]
+
+
+async def _check_said(runtime: Runtime, live: LiveContext, whole: list[MessageId], said: list[str]) -> None:
+    messages = await runtime.dependencies.store.messages(live.id, whole)
+    found = [message.id for message in messages if isinstance(message, Text) and message.role == "user"]
+    assert found[: len(said)] == said, "what was acknowledged is there, in its order"
+    assert len(found) <= len(said) + 1, "and at most the one that was being sent"
+    assert not [m for m in messages if isinstance(m, ErrorMessage) and m.timestamp == ""], "and it can be read"
+
+
+async def _check_chain(runtime: Runtime, live: LiveContext) -> None:
+    """Each original is one that a branch stands on, and holds all that it held."""
+    originals = {name for name, branch in live.branches.items() if branch.original_of is not None}
+    needed = {branch.compressed.original for branch in live.branches.values() if branch.compressed is not None}
+    assert originals == needed == set(live.branches) - {MAIN}
+    for branch in live.branches.values():
+        ids = await runtime.dependencies.store.branch_ids(live.id, branch.name)
+        assert len(ids) == branch.length == len(set(ids))
+        if (done := branch.compressed) is None:
+            continue
+        before = await runtime.dependencies.store.branch_ids(live.id, done.original)
+        assert len(before) == done.length
+        assert ids[0] == done.summary_id
+        assert ids[1 : done.replacement_length] == before[len(before) - done.replacement_length + 1 :]
+
+
+def _check_steps(live: LiveContext, steps: list[str]) -> None:
+    """How often it is compressed: as acknowledged, or one step further."""
+    depth, branch = 0, live.branches[MAIN]
+    while branch.compressed is not None:
+        depth, branch = depth + 1, live.branches[branch.compressed.original]
+    if "undone" in steps:
+        assert depth <= 1, "all of it is too much again: it may have been compressed with the last message"
+    elif "compressed" in steps:
+        assert depth in (2, 1)
+    else:
+        assert depth <= 2
+
+
+async def goes_on(runtime: Runtime, name: str) -> None:
+    """A person says something more, and is answered."""
+    await runtime.send(name, "still there?")
+    live = await runtime.rested(name)
+    assert live.core.last_turn == "complete"
+    try:
+        await runtime.compress(name)
+    except Conflict:
+        return
+    assert live.branches[MAIN].compressed is not None

@@ -1,0 +1,106 @@
+"""What the tests of tools and folders share: a server of tools of one's own, trust in folders, bounded waits."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pilothouse.config.configuration import Configuration
+from pilothouse.config.trust import Trust
+from pilothouse.domain.value import Timestamp
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.storage.files.store import FileStore
+from pilothouse.testing.world import World
+from pilothouse.tools.base import Tool
+from pilothouse.tools.builtin import builtin_tools
+from pilothouse.tools.mcp.definitions import ServerDefinition, server_warnings
+from tests.support.scale import HANG_SECONDS
+
+PROGRAM = Path(__file__).with_name("mcp_tools_program.py")
+NOW = Timestamp("2026-01-01T00:00:00.000Z")
+DONE = Answer(text="done")
+
+
+def says(*calls: tuple[str, dict[str, Any]]) -> Answer:
+    """An answer of the model that asks for these calls."""
+    return Answer(calls=tuple(ScriptedCall(tool=tool, arguments=arguments) for tool, arguments in calls))
+
+
+def runs(command: str) -> Answer:
+    return says(("execute", {"command": command}))
+
+
+def writes(path: str, content: str) -> Answer:
+    return says(("write_file", {"path": path, "content": content}))
+
+
+def builtins() -> list[Tool[Any]]:
+    """Those that come with the runtime, but for what the world has itself."""
+    return [tool for tool in builtin_tools(os.environ) if tool.name not in ("ask_user", "delegate")]
+
+
+def files_at(folder: Path) -> FileStore:
+    return FileStore(folder / "data", now=lambda: NOW)
+
+
+def configuration(folder: Path) -> Configuration:
+    """The person's own files lie in `folder/own`; what they trust in `folder/data`."""
+    (folder / "own").mkdir(exist_ok=True)
+    made = Configuration(folder / "own" / "config.toml")
+    made.trust_store = Trust(folder / "data" / "trust.json", lambda: NOW)
+    made.read_servers = server_warnings
+    return made
+
+
+def lender(folder: Path, name: str = "docs", **more: Any) -> ServerDefinition:
+    folder.mkdir(parents=True, exist_ok=True)
+    return ServerDefinition(name=name, command=sys.executable, args=(str(PROGRAM), str(folder)), **more)
+
+
+def lends(folder: Path, *tools: dict[str, Any]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    draft = folder / "tools.draft"
+    draft.write_text(json.dumps([{"description": f"It is {tool['name']}.", **tool} for tool in tools]))
+    draft.replace(folder / "tools.json")
+
+
+def log_of(folder: Path) -> list[str]:
+    path = folder / "calls.log"
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+def furnished(folder: Path, *answers: Answer, workspace: Path | None = None, **options: Any) -> World:
+    """A runtime with real tools, what it keeps and the person's configuration, all of it in `folder`. A second one over
+    the same folder is the next process."""
+    where = workspace or folder / "workspace"
+    where.mkdir(exist_ok=True)
+    own = configuration(folder)
+    given: dict[str, Any] = {
+        "tools": builtins(),
+        "baseline_cache": folder / "data" / "cache" / "baselines",
+        "trust": own,
+        "workspace_policy": own.workspace_policy,
+        "personas": own.personas,
+        "modes": own.modes,
+        "private_folders": (folder / "data", folder / "own"),
+        **options,
+    }
+    return World(where, *answers, store=given.pop("store", None) or files_at(folder), **given)
+
+
+async def ready(runtime: Runtime, *names: str, folders: Sequence[str] = ()) -> None:
+    servers = runtime.dependencies.mcp_servers
+    assert servers is not None
+    for name in names:
+        connection = servers.find(name, set(folders))
+        assert await connection.ready(HANG_SECONDS), connection.error
+
+
+async def until(condition: Callable[[], bool], seconds: float = HANG_SECONDS) -> None:
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.01)

@@ -1,0 +1,209 @@
+"""A server that goes wrong ends in a clear status, in bounded time, and harms nobody else."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import ToolError
+from pilothouse.i18n import translate
+from pilothouse.testing.ambient import TurnableAmbient
+from pilothouse.tools.mcp.connection import Connection
+from tests.tools.mcp.connections import beside_a_healthy_one, connected, fake, left_of, until
+
+
+async def failure(connection: Connection, tool: str, seconds: float = 10, **arguments: Any) -> str:
+    with pytest.raises(ToolError) as caught:
+        await connection.call(tool, arguments, seconds=seconds)
+    return translate(caught.value.reason)
+
+
+async def test_one_that_dies_at_start_is_tried_again_six_times_and_then_left_alone() -> None:
+    ambient = TurnableAmbient()
+    seen: list[str] = []
+    async with (
+        beside_a_healthy_one("dies"),
+        connected(
+            fake("dies", "dies"), ambient=ambient, on_change=lambda c: seen.append(c.status), is_ready=False
+        ) as it,
+    ):
+        assert not await it.ready(20)
+        status: str = it.status
+        assert status == "failed"
+        assert it.error is not None
+        assert "ended with status 4: cannot start: no key" in translate(it.error)
+        assert [wait for wait in ambient.slept if wait >= 0.5] == [0.5, 1, 2, 4, 8, 16]
+        assert it.restarts == 6
+        assert seen == [*["starting", "waiting"] * 6, "starting", "failed"]
+        assert "not ready (failed)" in await failure(it, "echo")
+        await it.reconnect()
+        assert it.status == "starting"
+
+
+async def test_one_that_is_not_there_says_so() -> None:
+    for command in ("no-such-command-here", "/no/such/file"):
+        definition = fake("absent").__class__(name="absent", command=command)
+        async with connected(definition, ambient=TurnableAmbient(), is_ready=False) as it:
+            assert not await it.ready(10)
+            assert it.error is not None
+            assert f"the command {command!r} wasn't found" in translate(it.error)
+
+
+async def test_one_that_dies_in_a_call_fails_that_call_at_once_and_comes_back() -> None:
+    async with beside_a_healthy_one("mortal"), connected(fake("mortal")) as it:
+        waiting = asyncio.create_task(failure(it, "hang", 30))
+        await asyncio.sleep(0)
+        said = await failure(it, "die")
+        assert "ended during the call, which may have run: it ended with status 3: I die here" in said
+        assert "ended during the call" in await waiting
+        assert await it.ready(10)
+        assert it.restarts == 1
+        received = json.loads((await it.call("received", {})).text)
+        called = [one["params"]["name"] for one in received if one["method"] == "tools/call"]
+        assert called == ["received"]  # nothing was repeated
+
+
+async def test_the_count_starts_again_after_a_minute_of_being_ready() -> None:
+    ambient = TurnableAmbient()
+    async with connected(fake("steady"), ambient=ambient) as it:
+        for steady in (0, 0, 61, 0):
+            ambient.advance(steady)
+            await failure(it, "die")
+            assert await it.ready(10)
+        assert [wait for wait in ambient.slept if wait >= 0.5] == [0.5, 1, 0.5, 1]
+        assert it.restarts == 4
+
+
+async def test_one_that_never_answers_the_handshake_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pilothouse.tools.mcp.session.START_TIMEOUT_SECONDS", 1.5)
+    monkeypatch.setattr("pilothouse.tools.mcp.requests.PROBE_TIMEOUT_SECONDS", 0.3)
+    async with beside_a_healthy_one("silent"), connected(fake("silent", "silent"), is_ready=False) as it:
+        await until(lambda: it.status == "waiting")
+        assert it.error is not None
+        assert "didn't answer within 1.5 seconds" in translate(it.error)
+
+
+async def test_one_that_is_silent_about_the_current_revision_is_asked_for_an_older_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pilothouse.tools.mcp.requests.PROBE_TIMEOUT_SECONDS", 0.3)
+    async with connected(fake("probe", "silent_probe")) as it:
+        assert it.protocol == "2025-11-25"
+
+
+async def test_a_call_without_an_answer_ends_and_the_server_is_told() -> None:
+    async with beside_a_healthy_one("hang"), connected(fake("hang")) as it:
+        with pytest.raises(ToolError) as caught:
+            await it.call("hang", {}, seconds=0.3)
+        assert caught.value.reason.code == Code.TOOL_TIMED_OUT
+        call = asyncio.create_task(it.call("hang", {"text": "second"}))
+        await asyncio.sleep(0.1)
+        call.cancel()
+        await asyncio.wait({call})
+        assert call.cancelled()
+        received = json.loads((await it.call("received", {})).text)
+        assert len([one for one in received if one["method"] == "notifications/cancelled"]) == 2
+        assert it.restarts == 0
+
+
+@pytest.mark.parametrize(
+    ("tool", "words"),
+    [
+        ("long_line", "it sent a line of more than 4 MB"),
+        ("big", "it sent a line of more than 4 MB"),
+        ("malformed", "it sent 20 lines that are not JSON-RPC"),
+        ("invalid_utf8", "it sent 20 lines that are not JSON-RPC"),
+        ("not_rpc", "it sent 20 lines that are not JSON-RPC"),
+        ("nested", "it sent 20 lines that are not JSON-RPC"),
+    ],
+)
+async def test_one_that_breaks_a_limit_has_failed_until_a_person_says_otherwise(tool: str, words: str) -> None:
+    name = tool.replace("_", "-")
+    async with beside_a_healthy_one(name), connected(fake(name)) as it:
+        assert words in await failure(it, tool, 20)
+        assert it.status == "failed"
+        assert it.error is not None
+        assert words in translate(it.error)
+        await until(lambda: left_of(f"{name}") == [], 3)
+        await it.reconnect()
+        assert await it.ready(10)
+        assert (await it.call("echo", {"text": "again"})).text == "again"
+
+
+@pytest.mark.parametrize("tool", ["flood_stderr", "flood_notifications"])
+async def test_a_flood_is_made_to_wait(tool: str) -> None:
+    name = tool.replace("_", "-")
+    async with beside_a_healthy_one(name), connected(fake(name)) as it:
+        assert "time limit of 3 seconds" in await failure(it, tool, 3)
+        assert it.status == "ready"
+
+
+async def test_one_that_asks_without_end_does_not_fill_our_memory() -> None:
+    async with beside_a_healthy_one("asks"), connected(fake("asks")) as it:
+        assert await failure(it, "flood_requests", 4)
+        assert it.status in ("ready", "failed")
+
+
+async def test_one_that_no_longer_reads_is_not_waited_for() -> None:
+    async with beside_a_healthy_one("deaf"), connected(fake("deaf")) as it:
+        await it.call("deaf", {})
+        large = {"text": "x" * 1024 * 1024}
+        for _ in range(12):
+            await failure(it, "echo", 0.1, **large)
+        assert it.status == "failed"
+        assert it.error is not None
+        assert "does not read what it is sent" in translate(it.error)
+
+
+async def test_answers_with_a_foreign_id_or_sent_twice_reach_nobody() -> None:
+    async with beside_a_healthy_one("ids"), connected(fake("ids")) as it:
+        assert "time limit" in await failure(it, "wrong_id", 0.3)
+        assert (await it.call("twice", {})).text == "first"
+        assert (await it.call("echo", {"text": "third"})).text == "third"
+
+
+async def test_one_that_closes_its_output_has_ended() -> None:
+    async with beside_a_healthy_one("closes"), connected(fake("closes")) as it:
+        assert "it closed its output" in await failure(it, "close_output")
+        assert await it.ready(10)
+
+
+async def test_one_that_ignores_being_told_is_ended_within_two_seconds() -> None:
+    async with beside_a_healthy_one("stubborn"), connected(fake("stubborn", "stubborn")) as it:
+        assert left_of("stubborn")
+        call = asyncio.create_task(failure(it, "hang"))
+        await asyncio.sleep(0.1)
+        await it.stop()
+        assert left_of("stubborn") == []
+        assert "ended during the call" in await call
+
+
+async def test_a_daemon_that_left_the_group_is_ended_with_its_server() -> None:
+    async with beside_a_healthy_one("daemon"), connected(fake("daemon")) as it:
+        await it.call("daemon", {})
+        assert "ended with status 3" in await failure(it, "die")  # the daemon still holds its output
+        assert await it.ready(10)
+        await it.call("daemon", {})
+
+
+async def test_what_is_no_message_is_overlooked_when_it_is_little() -> None:
+    async with connected(fake("chatty", "chatty")) as it:
+        assert (await it.call("echo", {"text": "yes"})).text == "yes"
+
+
+async def test_a_result_that_is_not_valid_fails_its_call_only() -> None:
+    async with connected(fake("odd")) as it:
+        assert "an answer that is not valid" in await failure(it, "bad_result")
+        assert "I refuse" in await failure(it, "refuse")
+        assert (await it.call("echo", {"text": "yes"})).text == "yes"
+
+
+async def test_a_revision_that_nobody_knows_fails_clearly_and_is_not_tried_again() -> None:
+    async with connected(fake("future", "unknown"), is_ready=False) as it:
+        assert not await it.ready(10)
+        assert it.status == "failed"
+        assert it.error is not None
+        assert "Unsupported protocol version from the server: 2099-01-01" in translate(it.error)
+        assert it.restarts == 0

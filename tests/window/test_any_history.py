@@ -1,0 +1,40 @@
+"""Whatever stands on a branch, the request that is made of it is one that every server takes."""
+
+import msgspec
+import pytest
+from hypothesis import given
+
+from pilothouse.domain.messages import Message
+from pilothouse.llm.base import ModelRequest
+from pilothouse.llm.chat_completions import encode_body, encode_message
+from pilothouse.testing import wire
+from pilothouse.window.history import History
+from pilothouse.window.tokens import Estimate
+from tests.support.valid_requests import OFFER
+from tests.window.histories import branches
+
+
+def faults_of(messages: list[Message], *, with_tools: bool) -> list[str]:
+    history = History(encode_message, Estimate(), with_tools=with_tools)
+    history.extend(messages)
+    tools = (OFFER,) if with_tools else ()
+    request = ModelRequest(model="m", system="s", messages=history.fragments(), tools=tools)
+    return wire.faults(msgspec.json.decode(encode_body(request)))
+
+
+@pytest.mark.parametrize("with_tools", [True, False])
+@given(messages=branches())
+def test_every_branch_makes_a_request_that_every_server_takes(messages: list[Message], with_tools: bool) -> None:
+    assert faults_of(messages, with_tools=with_tools) == []
+
+
+@pytest.mark.parametrize("with_tools", [True, False])
+@given(messages=branches())
+def test_a_branch_is_told_the_same_however_it_was_folded(messages: list[Message], with_tools: bool) -> None:
+    whole = History(encode_message, Estimate(), with_tools=with_tools)
+    whole.extend(messages)
+    stepwise = History(encode_message, Estimate(), with_tools=with_tools)
+    for message in messages:
+        stepwise.extend([message])
+        stepwise.fragments()
+    assert stepwise.fragments() == whole.fragments()
