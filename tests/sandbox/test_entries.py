@@ -119,14 +119,14 @@ def test_folders_and_files_get_their_modes_back(scene: Scene) -> None:
 
 REMOVES = """import asyncio, concurrent.futures.thread, os, sys, tempfile
 sys.path.append(sys.argv[1])
-from pilothouse.tools.builtin.execute import _temporary
+from pilothouse.tools.command.shell import temporary_folder
 if sys.argv[2] != "None":
     os.setgroups([])
     os.setgid(int(sys.argv[2]))
     os.setuid(int(sys.argv[2]))
 tempfile.tempdir = sys.argv[3]
 async def main():
-    async with _temporary("workspace") as folder:
+    async with temporary_folder("workspace") as folder:
         for name in ("closed", "dark/inner"):
             os.makedirs(os.path.join(folder, name))
             os.symlink(sys.argv[4], os.path.join(folder, name, "link"))

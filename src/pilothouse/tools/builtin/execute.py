@@ -2,15 +2,11 @@
 it, and every process of it is ended.
 """
 
-import asyncio
-import codecs
 import contextlib
 import os
 import shutil
-import tempfile
-from collections.abc import AsyncIterator, Mapping
-from pathlib import Path
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated
 
 from msgspec import Meta
 
@@ -19,38 +15,24 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.command_line import CommandLine
 from pilothouse.domain.errors import ToolError, os_error_text
 from pilothouse.domain.promises import Kernel
-from pilothouse.i18n import translate, translate_exit_status
+from pilothouse.i18n import translate
 from pilothouse.sandbox import confinement, processes
-from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.file_names import unescape
 from pilothouse.sandbox.shell import Classification, classify
-from pilothouse.sandbox.tree_removal import remove_tree
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.artifacts import UPLOADS
 from pilothouse.tools.base import Arguments, CallPreview, Category, PathText, ToolContext, ToolOutput
 from pilothouse.tools.builtin.round_writes import NO_WRITES, RoundWrites, writes_of_calls
 from pilothouse.tools.command.command_files import CommandFiles, inspect_files, is_same
 from pilothouse.tools.command.command_limits import CommandLimits
-from pilothouse.tools.results import Output
+from pilothouse.tools.command.shell import Sandbox, Shell, temporary_folder
 from pilothouse.tools.threads import in_thread
 from pilothouse.tools.undo.command_recorder import CommandRecorder
 
-Sandbox = Literal["off", "workspace"]
-_HAS_PROC = Path("/proc/self/fd").is_dir()
 # The kernel limits one argument of a program to 128 KiB.
 MAX_COMMAND_CHARACTERS = 100_000
-_READ_ONLY_REFUSAL = (
-    "[This command ran where nothing can be written, no connection be made, no process outside be reached, and of "
-    "files only the workspace and the system be read: the kernel refused what it tried beyond that. No approval opens "
-    "more to it; a person can add folders to read ([[roots]] in config.toml) or switch to supervised or agent.]"
-)
-_INCOMPLETE = "the kernel's sandbox is not complete here; these promises are not kept: {promises}"
 _GIT_SETTINGS = ("~/.gitconfig", "~/.config/git/config")
 _GIT_SETTINGS_REMARK = (
     "git ran without the person's own settings (such as ~/.gitconfig), which this sandbox does not read"
-)
-_WORKSPACE_REFUSAL = (
-    "[This command ran where only the workspace can be written: the kernel refused a write outside it.]"
 )
 
 
@@ -81,6 +63,7 @@ class Execute:
         self._environment = processes.clean_environment(environment)
         self._sandbox = sandbox
         self._kernel = kernel or confinement.kernel()
+        self._shell = Shell(self._environment, sandbox, self._kernel)
 
     async def prepare(self, arguments: ExecuteArguments, workspace: Workspace) -> CallPreview:
         preview: CallPreview = await in_thread(self._prepare, arguments, workspace)
@@ -142,7 +125,7 @@ class Execute:
             if not self._kernel.is_complete and not classification.strict:
                 raise ToolError(Code.SANDBOX_INCOMPLETE)
             return await self._run_in_shell(arguments, classification, context, None)
-        async with _temporary(self._sandbox) as temporary:
+        async with temporary_folder(self._sandbox) as temporary:
             if context.artifacts is None:
                 return await self._run_in_shell(arguments, classification, context, temporary)
             recorder = CommandRecorder(context.artifacts, context.workspace, context.call_id, self.name)
@@ -167,12 +150,7 @@ class Execute:
     ) -> ToolOutput:
         assert context.seconds is not None
         timeout_seconds = min(arguments.timeout or context.seconds, context.seconds)
-        sandbox: Confinement = await in_thread(self._confinement, context, temporary)
-        environment = confinement.environment_for(sandbox.kind, self._environment, str(context.workspace.root))
-        if temporary is not None:
-            environment["TMPDIR"] = temporary
-        if (uploads := context.workspace.mount_path(UPLOADS)) is not None:
-            environment["PILOTHOUSE_UPLOADS"] = str(uploads)
+        limits = await self._shell.confinement(context, temporary)
         in_shell = context.workspace.without_mounts()
         with in_shell.directory(arguments.cwd) as fd:
             if context.basis is not None:  # compared last, because the preparation takes time
@@ -180,46 +158,12 @@ class Execute:
                 files: CommandFiles = await in_thread(self._files, classification, arguments.cwd, in_shell, fd, writes)
                 if not is_same(files.basis, context.basis):
                     raise ToolError(Code.COMMAND_FILES_CHANGED, command=arguments.command)
-            # The checked directory is entered by its descriptor: its path may lead elsewhere by now.
-            cwd = f"/proc/self/fd/{fd}" if _HAS_PROC else str(context.workspace.root / unescape(arguments.cwd))
-            running = await processes.start(
-                [processes.shell(), "-c", arguments.command],
-                cwd=cwd,
-                call_id=context.call_id,
-                environment=environment,
-                confinement=sandbox,
-            )
-        output = Output(context.call_id, context.artifacts)
-        try:
-            async with asyncio.timeout(timeout_seconds):
-                await _read(running, output, context)
-        except TimeoutError:
-            detail = f"ended after {timeout_seconds:g} seconds. Output so far:\n{output}"
-            raise ToolError(Code.TOOL_FAILED, tool=self.name, detail=detail) from None
-        finally:
-            await asyncio.shield(running.end())
-            output.close()
-        status = running.process.returncode
-        result = ToolOutput(_result_text(output, status, sandbox), exit_status=status)
-        if sandbox.kind == "read_only" and await in_thread(_is_git_remark_due, classification, context):
+            folder = (fd, context.workspace.root / unescape(arguments.cwd))
+            running = await self._shell.start(arguments.command, folder, context, limits, temporary)
+        result = await self._shell.output_of(running, timeout_seconds, context, limits)
+        if limits.kind == "read_only" and await in_thread(_is_git_remark_due, classification, context):
             result = result.with_remark(_GIT_SETTINGS_REMARK)
-        if not context.confined or self._kernel.is_complete:
-            return result
-        return result.with_remark(_INCOMPLETE.format(promises=", ".join(self._kernel.broken)))
-
-    def _confinement(self, context: ToolContext, temporary: str | None) -> Confinement:
-        private = context.workspace.closed_folders()
-        if context.confined:
-            return confinement.read_only_confinement(
-                context.workspace.readable(), self._environment, private, self._kernel
-            )
-        if self._sandbox == "workspace":
-            if not self._kernel.keeps_to_workspace:
-                detail = 'the kernel cannot keep a command to its workspace, and sandbox = "workspace" is set'
-                raise ToolError(Code.TOOL_FAILED, tool=self.name, detail=detail)
-            writable = [*context.workspace.writable(), *([temporary] if temporary is not None else [])]
-            return confinement.workspace_confinement(writable, context.workspace.readable(), private, self._kernel)
-        return confinement.UNCONFINED
+        return self._shell.with_broken_promises(result, context)
 
 
 def _is_git_remark_due(classification: Classification, context: ToolContext) -> bool:
@@ -250,43 +194,9 @@ def _check_text(command: str) -> None:
         raise ToolError(Code.INVALID_ARGUMENTS, tool=Execute.name, detail=detail)
 
 
-async def _read(running: processes.SupervisedProcess, output: Output, context: ToolContext) -> None:
-    """Read the output until the pipe closes: the supervisor closes the pipe when the last process of the command has
-    ended."""
-    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")  # a character may be split between chunks
-    while chunk := await running.output.read(65536):
-        output.add(chunk)
-        context.report_output(decoder.decode(chunk))
-    await running.process.wait()
-
-
-def _result_text(output: Output, status: int | None, sandbox: Confinement) -> str:
-    """The output with notes on the exit status and on refusals by the kernel."""
-    text = str(output)
-    if status is not None and (status or not output):
-        text += f"\n[{translate_exit_status(status)}]"
-    if sandbox.kind != "no" and confinement.mentions_refusal(text):
-        text += f"\n{_READ_ONLY_REFUSAL if sandbox.kind == 'read_only' else _WORKSPACE_REFUSAL}"
-    return text
-
-
 def _dangers(classification: Classification, files: CommandFiles | None) -> tuple[str, ...]:
     """The dangers of the line. A redirection into a missing file overwrites nothing; the basis notices a file that
     appears later."""
     if files is None or not classification.redirected or files.may_exist(classification.redirected):
         return classification.dangers
     return tuple(danger for danger in classification.dangers if danger != "overwrite")
-
-
-@contextlib.asynccontextmanager
-async def _temporary(sandbox: Sandbox) -> AsyncIterator[str | None]:
-    """A temporary folder for a confined command. A thread removes it, because the command decides how much lies in
-    it."""
-    if sandbox == "off":
-        yield None
-        return
-    folder = tempfile.mkdtemp(prefix="pilothouse-")
-    try:
-        yield folder
-    finally:
-        await in_thread(remove_tree, folder)
