@@ -121,6 +121,18 @@ def test_a_module_says_what_it_owns(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text()))
 
 
+def test_only_a_commit_changes_what_a_context_holds_in_memory() -> None:
+    stored = {"core", "state", "calls", "branches", "version"}
+    assigned = [
+        f"{path.relative_to(SOURCE)}:{node.lineno} {ast.unparse(node)}"
+        for path in sorted((SOURCE / "runtime").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr in stored
+        if ast.unparse(node.value) not in ("self", "draft")
+    ]
+    assert assigned == []
+
+
 def test_the_driver_fits_on_a_screen() -> None:
     assert len((SOURCE / "runtime" / "turn" / "driver.py").read_text().splitlines()) <= 90
 

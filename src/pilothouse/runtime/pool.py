@@ -153,12 +153,11 @@ class ContextPool(ABC):
         if recovery is None:
             return
         draft, state = recovery
-        live.state = state
         try:
-            await live.commit(draft)
+            await live.commit_recovery(draft, state)
         except StoreError as error:
             # Reads work meanwhile; commands wait until the store accepts the recovery.
-            live.state = WaitingForRecovery(reason=error.reason)
+            live.enter(WaitingForRecovery(reason=error.reason))
             raise
 
     async def _store_unsaved(self, live: LiveContext) -> None:

@@ -1,11 +1,12 @@
 """Deciding calls, starting them and choosing the next state, for the gate and for the person's commands."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.contexts import OpenTurn
 from pilothouse.domain.decisions import CallFacts, Decision, PolicySnapshot, decide, must_be_confined
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.modes import Verdict
@@ -181,7 +182,8 @@ def note_approved_round(draft: Draft) -> None:
 
 
 def next_state(draft: Draft) -> State:
-    """The state that follows from a round's calls, and from whether the person has paused the turn."""
+    """The state that follows from a round's calls, and from whether the person has paused the turn. A draft that ends
+    the round's last call also counts the round."""
     calls = draft.round_calls()
     executing = [call for call in calls if call.status == "executing"]
     if executing:
@@ -198,7 +200,16 @@ def next_state(draft: Draft) -> State:
     questions = [call for call in calls if call.status == "pending"]
     if questions:
         return AwaitingUserAnswer(question_ids=tuple(call.id for call in questions))
+    _count_round(draft, calls)
     return CollectingToolResults()
+
+
+def _count_round(draft: Draft, calls: Sequence[CallRecord]) -> None:
+    turn: OpenTurn = draft.value("turn")
+    executed = sum(call.status in ("executed", "failed") for call in calls)
+    draft.core["turn"] = msgspec.structs.replace(
+        turn, round=turn.round + 1, tools_executed=turn.tools_executed + executed
+    )
 
 
 def state_after_decisions(live: LiveContext, draft: Draft) -> State | None:

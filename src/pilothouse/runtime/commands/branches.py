@@ -103,8 +103,7 @@ async def between_turns(live: LiveContext, working_state: State, change: Callabl
         await live.commit(draft, Idle())
     except BaseException:
         if isinstance(live.state, SavingContext):  # otherwise the commit succeeded before the caller was cancelled
-            live.state = resting_state
-            live.publish_state()
+            live.enter(resting_state)
         raise
 
 

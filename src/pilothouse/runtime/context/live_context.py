@@ -274,21 +274,38 @@ class LiveContext:
         """
         await run_to_completion(self._commit(draft, state, then))
 
+    async def commit_recovery(self, draft: Draft, state: State) -> None:
+        """Store the recovery of an interrupted context, and rest in `state`. Recovery is no transition: the state
+        before belongs to a process that has ended.
+
+        Raises: StoreError; then nothing has changed.
+        """
+        await run_to_completion(self._commit_recovery(draft, state))
+
     async def _commit(self, draft: Draft, state: State | None, then: Callable[[], None] | None) -> None:
-        change = self._change(draft, state)
         if state is not None:
             check(self.state, state)
+        change = self._change(draft, state)
+        await self._store_and_apply(draft, change)
+        if state is not None:
+            self.enter(state)
+        if then is not None:
+            then()
+        publish_commit(self, draft, change)
+
+    async def _commit_recovery(self, draft: Draft, state: State) -> None:
+        change = self._change(draft, state)
+        await self._store_and_apply(draft, change)
+        self.state = state
+        publish_commit(self, draft, change)
+
+    async def _store_and_apply(self, draft: Draft, change: Change) -> None:
         self.version = await self._store(change)
         if self.unsaved is draft.base:  # otherwise the unsaved change has grown meanwhile
             self.unsaved = None
         self._apply(change)
         if self.dependencies.trace_change is not None:
             self.dependencies.trace_change(self.id, change)
-        if state is not None:
-            self.enter(state)
-        if then is not None:
-            then()
-        publish_commit(self, draft, change)
 
     async def _store(self, change: Change) -> int:
         store = self.dependencies.store

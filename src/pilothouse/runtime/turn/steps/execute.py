@@ -8,7 +8,7 @@ import msgspec
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import PilothouseError, StoreError, tool_failure
-from pilothouse.domain.states import ExecutingTool, Paused, State
+from pilothouse.domain.states import CollectingToolResults, ExecutingTool, Paused, State
 from pilothouse.domain.value import CallId
 from pilothouse.i18n import translate
 from pilothouse.runtime.authorization.authorization import next_state, start_calls
@@ -59,7 +59,7 @@ async def _commit_results(turn: Turn, running: Running) -> State:
             _end_call(turn, draft, call_id, running.pop(call_id))
         start_calls(turn, draft)
         state = next_state(draft)
-        if draft.calls or isinstance(state, Paused):
+        if draft.calls or isinstance(state, Paused | CollectingToolResults):
             await turn.commit(draft, state)
         else:
             turn.enter(state)
