@@ -9,7 +9,7 @@ from benchmarks.figures import Row, milliseconds
 from pilothouse.domain.budgets import Budget
 from pilothouse.domain.messages import Text
 from pilothouse.domain.value import ContextId, MessageId
-from pilothouse.llm.chat_completions import encode_message
+from pilothouse.llm.chat_completions import CHAT_COMPLETIONS
 from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.dependencies import RuntimeDependencies
@@ -72,7 +72,7 @@ async def deciding(folder: Path) -> list[Row]:  # noqa: ARG001
 
 
 def _history(count: int) -> History:
-    history = History(encode_message, Estimate(), with_tools=True)
+    history = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=True)
     history.extend(
         Text(id=MessageId(str(number)), timestamp="", role="user", content="x" * _SIZE) for number in range(count)
     )

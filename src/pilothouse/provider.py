@@ -161,7 +161,7 @@ class ProviderSetup:
 async def _request_a_word(adapter: Adapter, model: str) -> None:
     """Request a short answer and stop at its first event. Raises: ModelError."""
     message = UserText(content=_TRIAL_MESSAGE)
-    request = ModelRequest(model=model, system=_TRIAL_SYSTEM_PROMPT, messages=[adapter.encode(message)])
+    request = ModelRequest(model=model, system=_TRIAL_SYSTEM_PROMPT, messages=[adapter.format.encode(message)])
     async with aclosing(adapter.stream(request)) as events:
         async for event in events:
             if not isinstance(event, Connected):

@@ -17,6 +17,7 @@ from pilothouse.domain.contexts import Change, ContextCore
 from pilothouse.domain.messages import Message, Metadata, Text
 from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.llm.base import ModelMessage
+from pilothouse.llm.chat_completions import ChatCompletions
 from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.compression.branch import due_plan
@@ -69,15 +70,19 @@ class Store(MemoryStore):
         return await super().commit(context_id, change, expected=expected, fence=fence)
 
 
-class Model(ScriptedAdapter):
-    def __init__(self, work: Work, *answers: Answer) -> None:
-        super().__init__(Script(turn=answers, summary=(Answer(text="In short."),) * 5))
+class CountedFormat(ChatCompletions):
+    def __init__(self, work: Work) -> None:
         self._work = work
 
     def encode(self, message: ModelMessage) -> bytes:
         found = super().encode(message)
         self._work.note("messages encoded", len(found))
         return found
+
+
+class Model(ScriptedAdapter):
+    def __init__(self, work: Work, *answers: Answer) -> None:
+        super().__init__(Script(turn=answers, summary=(Answer(text="In short."),) * 5), CountedFormat(work))
 
 
 @pytest.fixture

@@ -157,7 +157,7 @@ class Sea(Small):
 
     async def check(self, context_id: str, budget: Budget) -> None:
         for request in self.model.requests:
-            wire.check(msgspec.json.decode(self.model.body(request)))
+            wire.check(msgspec.json.decode(self.model.format.body(request)))
             limit = budget.tokens if request.purpose == "summary" else budget.request_tokens
             assert counted(request) <= limit + 20, "what joins the parts of the prompt is not counted"
         for message in await self.messages(context_id):

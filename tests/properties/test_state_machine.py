@@ -33,13 +33,17 @@ from pilothouse.domain.states import (
 )
 from pilothouse.domain.value import ContextId
 from pilothouse.domain.workspace_policy import WorkspacePolicy
-from pilothouse.llm.base import Finished, ModelEvent, ModelRequest
+from pilothouse.llm.base import Finished, ModelEvent, ModelRequest, WireFormat
+from pilothouse.llm.chat_completions import CHAT_COMPLETIONS
 from pilothouse.llm.script import Answer, Script, ScriptedCall, ScriptedError
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.dependencies import ProviderHandle
 from pilothouse.runtime.limits import Limits
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.testing import alternating_format
+from pilothouse.testing.alternating_format import ALTERNATING
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
@@ -125,8 +129,10 @@ def _call(kind: str, text: str, path: str | None) -> ScriptedCall:
 class HeldModel(ScriptedAdapter):
     """Stops in the middle of an answer that says so, until it is let go on."""
 
-    def __init__(self, answers: list[Answer], summaries: tuple[Answer, ...]) -> None:
-        super().__init__(Script(turn=tuple(answers), summary=summaries))
+    def __init__(
+        self, answers: list[Answer], summaries: tuple[Answer, ...], wire_format: WireFormat = CHAT_COMPLETIONS
+    ) -> None:
+        super().__init__(Script(turn=tuple(answers), summary=summaries), wire_format)
         self.release = asyncio.Event()
         self.checked = 0  # so many of its requests
 
@@ -172,17 +178,22 @@ class Machine(RuleBasedStateMachine):
         for text in [*[LONG_TEXT] * EARLIER, "begin"]:
             self.do(self.runtime.send(self.context_id, text, queue=True))
 
-    def open_world(self) -> None:
+    def next_model(self, wire_format: WireFormat = CHAT_COMPLETIONS) -> HeldModel:
+        """A model that goes on with the answers that no model has given yet."""
         used = sum(request.purpose == "turn" for model in self.models for request in model.requests)
+        self.models.append(HeldModel(self.answers[used:], self.summaries, wire_format))
+        return self.models[-1]
+
+    def open_world(self) -> None:
         clock = self.worlds[-1].ambient.now() if self.worlds else None
-        self.models.append(HeldModel(self.answers[used:], self.summaries))
+        model = self.next_model()
         self.held = {
             name: NoteTool(name, EFFECTS[name], hold=True, on_run=lambda text: self.ran.update([text]))
             for name in ("held_look", "held_change")
         }
         self.world = World(
             Path(FOLDER.name),
-            adapter=self.models[-1],
+            adapter=model,
             store=self.store,
             tools=[*self.held.values(), Delegate()],
             limits=Limits(rounds=4, retries=1),
@@ -261,7 +272,7 @@ class Machine(RuleBasedStateMachine):
         """What was held back goes on: tools and model."""
 
         async def once() -> None:
-            events = [self.models[-1].release, *(tool.release for tool in self.held.values())]
+            events = [*(model.release for model in self.models), *(tool.release for tool in self.held.values())]
             for event in events:
                 event.set()
             await asyncio.sleep(0)
@@ -324,6 +335,12 @@ class Machine(RuleBasedStateMachine):
             *(self.many_things_at_once, self.cancel, self.restart),
         ]
         data.draw(st.sampled_from(acts))(data)
+
+    @rule(wire_format=st.sampled_from([CHAT_COMPLETIONS, ALTERNATING]))
+    def change_provider(self, wire_format: WireFormat) -> None:
+        """Change to a provider with another wire format, at any message."""
+        model = self.next_model(wire_format)
+        self.world.dependencies.use(ProviderHandle(adapter=model, model="test", models=(), titles=None))
 
     @rule(data=st.data())
     def something_with_branches(self, data: st.DataObject) -> None:
@@ -501,7 +518,10 @@ class Machine(RuleBasedStateMachine):
     def every_request_was_valid(self) -> None:
         for model in self.models:
             for request in model.requests[model.checked :]:
-                assert_valid_request(request)
+                if model.format is ALTERNATING:
+                    assert alternating_format.faults(ALTERNATING.body(request)) == []
+                else:
+                    assert_valid_request(request)
                 if "holds is 'ask'" in request.system or "mode 'ask' of who" in request.system:
                     assert request.tools == ()
                 if "holds is 'plan'" in request.system or "mode 'plan' of who" in request.system:

@@ -20,7 +20,7 @@ from pilothouse.domain.signals import ContentDelta, ContextChanged
 from pilothouse.domain.states import Idle
 from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.llm.catalog import ModelCatalog, ModelFacts
-from pilothouse.llm.chat_completions import encode_body
+from pilothouse.llm.chat_completions import CHAT_COMPLETIONS
 from pilothouse.llm.prices import Price
 from pilothouse.llm.script import Answer
 from pilothouse.runtime.compression.commands import MAX_FOCUS_CHARACTERS, MAX_PINS
@@ -81,7 +81,7 @@ async def test_the_window_is_what_the_next_request_carries(tmp_path: Path) -> No
         assert found["request"]["messages"][0] == {"role": "system", "content": "\n\n".join(texts)}
         assert sum(part["tokens"] for part in found["parts"]) == found["meter"]["tokens"]
         await world.turn(context_id, "on")
-        sent = msgspec.json.decode(encode_body(world.model.requests[-1]))
+        sent = msgspec.json.decode(CHAT_COMPLETIONS.body(world.model.requests[-1]))
         assert sent["messages"][:-1] == found["request"]["messages"][:-1]
         assert sent["tools"] == found["request"]["tools"]
 

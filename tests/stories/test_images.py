@@ -51,7 +51,7 @@ async def say(world: World, *payloads: dict[str, Any]) -> str:
 
 def told(world: World, number: int = -1) -> list[Any]:
     """The contents of a request, which every server takes."""
-    body = msgspec.json.decode(world.model.body(world.model.requests[number]))
+    body = msgspec.json.decode(world.model.format.body(world.model.requests[number]))
     wire.check(body)
     return [message["content"] for message in body["messages"][1:]]
 

@@ -312,7 +312,7 @@ async def test_what_came_with_a_refused_message_does_not_reach_the_model_by_cont
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     (request,) = world.model.requests
-    assert b"SECRET" not in world.model.body(request)
+    assert b"SECRET" not in world.model.format.body(request)
 
 
 # titles

@@ -15,7 +15,7 @@ from pilothouse.domain.personas import Persona, Personas, ToolPolicy
 from pilothouse.domain.rules import Scope
 from pilothouse.domain.states import AwaitingLLMFirstChunk, AwaitingToolApproval
 from pilothouse.llm.base import ModelEvent, ModelRequest
-from pilothouse.llm.chat_completions import encode_body
+from pilothouse.llm.chat_completions import CHAT_COMPLETIONS
 from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.request.preview import Window
@@ -190,7 +190,7 @@ async def test_before_a_message_the_window_is_what_comes_before_it(tmp_path: Pat
     await world.turn(context_id)
     window = await check_figures(world, context_id)
     await world.turn(context_id, "and now this")
-    ahead, sent = window.request, msgspec.json.decode(encode_body(world.model.requests[-1]))
+    ahead, sent = window.request, msgspec.json.decode(CHAT_COMPLETIONS.body(world.model.requests[-1]))
     assert sent["messages"].pop() == {"role": "user", "content": "and now this"}
     assert ahead["messages"].pop() == {"role": "user", "content": CONTINUE_TEXT}, (
         "else it would end with the model's own words"
@@ -208,7 +208,7 @@ async def test_before_a_continue_the_window_is_what_will_be_sent(tmp_path: Path,
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     request = world.model.requests[-1]
-    assert body_of(window) == encode_body(request)
+    assert body_of(window) == CHAT_COMPLETIONS.body(request)
     assert bool(request.tools) == (mode != "ask")
     assert (b"tool_calls" in body_of(window)) == (mode != "ask"), "without tools, earlier calls are told as text"
     assert b"noted a" in body_of(window)
@@ -221,7 +221,7 @@ async def test_before_a_continue_the_window_has_what_came_with_the_message(tmp_p
     window = await check_figures(world, context_id)
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
-    assert body_of(window) == encode_body(world.model.requests[-1])
+    assert body_of(window) == CHAT_COMPLETIONS.body(world.model.requests[-1])
 
 
 async def test_while_a_call_waits_the_window_lacks_only_its_result(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ async def test_while_a_call_waits_the_window_lacks_only_its_result(tmp_path: Pat
     window = await check_figures(world, context_id)
     await world.runtime.approve_all(context_id)
     await world.runtime.rested(context_id)
-    ahead, sent = window.request, msgspec.json.decode(encode_body(world.model.requests[-1]))
+    ahead, sent = window.request, msgspec.json.decode(CHAT_COMPLETIONS.body(world.model.requests[-1]))
     pairs = zip(ahead["messages"], sent["messages"], strict=True)
     assert [now["content"] for before, now in pairs if before != now] == ["noted b"]
     assert {**ahead, "messages": ()} == {**sent, "messages": ()}
@@ -246,7 +246,7 @@ async def test_while_the_model_answers_the_window_is_what_it_was_sent(tmp_path: 
     await world.runtime.send(context_id, "go", attached=WITH_DATA)
     await asked(world, context_id, 2)
     window = await check_figures(world, context_id)
-    assert body_of(window) == encode_body(world.model.requests[-1])
+    assert body_of(window) == CHAT_COMPLETIONS.body(world.model.requests[-1])
     assert {part.name: part.tokens for part in window.parts}["attached"] > 0
     await world.runtime.cancel(context_id)
 
@@ -262,7 +262,7 @@ async def test_after_a_compression_the_window_is_what_will_be_sent(tmp_path: Pat
     assert not window.compresses
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
-    assert body_of(window) == encode_body(world.model.requests[-1])
+    assert body_of(window) == CHAT_COMPLETIONS.body(world.model.requests[-1])
     assert b"Summary of the earlier part" in body_of(window)
 
 

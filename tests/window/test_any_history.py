@@ -6,7 +6,7 @@ from hypothesis import given
 
 from pilothouse.domain.messages import Message
 from pilothouse.llm.base import ModelRequest
-from pilothouse.llm.chat_completions import encode_body, encode_message
+from pilothouse.llm.chat_completions import CHAT_COMPLETIONS
 from pilothouse.testing import wire
 from pilothouse.window.history import History
 from pilothouse.window.tokens import Estimate
@@ -15,11 +15,11 @@ from tests.window.histories import branches
 
 
 def faults_of(messages: list[Message], *, with_tools: bool) -> list[str]:
-    history = History(encode_message, Estimate(), with_tools=with_tools)
+    history = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=with_tools)
     history.extend(messages)
     tools = (OFFER,) if with_tools else ()
     request = ModelRequest(model="m", system="s", messages=history.fragments(), tools=tools)
-    return wire.faults(msgspec.json.decode(encode_body(request)))
+    return wire.faults(msgspec.json.decode(CHAT_COMPLETIONS.body(request)))
 
 
 @pytest.mark.parametrize("with_tools", [True, False])
@@ -31,9 +31,9 @@ def test_every_branch_makes_a_request_that_every_server_takes(messages: list[Mes
 @pytest.mark.parametrize("with_tools", [True, False])
 @given(messages=branches())
 def test_a_branch_is_told_the_same_however_it_was_folded(messages: list[Message], with_tools: bool) -> None:
-    whole = History(encode_message, Estimate(), with_tools=with_tools)
+    whole = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=with_tools)
     whole.extend(messages)
-    stepwise = History(encode_message, Estimate(), with_tools=with_tools)
+    stepwise = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=with_tools)
     for message in messages:
         stepwise.extend([message])
         stepwise.fragments()

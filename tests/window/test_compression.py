@@ -27,7 +27,7 @@ from pilothouse.domain.messages import (
     is_sent_to_model,
 )
 from pilothouse.domain.value import CallId, MessageId
-from pilothouse.llm.chat_completions import encode_message
+from pilothouse.llm.chat_completions import CHAT_COMPLETIONS
 from pilothouse.window.compression import CompressionPlan, plan_compression, summary_tokens
 from pilothouse.window.history import Block, History
 from pilothouse.window.model_messages import tokens_of
@@ -104,7 +104,7 @@ class Case(NamedTuple):
 
 
 def told(messages: Sequence[Message]) -> History:
-    history = History(encode_message, Estimate(), with_tools=True)
+    history = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=True)
     history.extend(messages)
     return history
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.messages import ErrorMessage, Message, SystemControl, Text, ToolCall, ToolRequest, ToolResult
 from pilothouse.domain.value import CallId, MessageId
-from pilothouse.llm.chat_completions import encode_message
+from pilothouse.llm.chat_completions import CHAT_COMPLETIONS
 from pilothouse.window.history import History
 from pilothouse.window.model_messages import MAX_RESULT_CHARACTERS
 from pilothouse.window.tokens import Estimate
@@ -72,10 +72,10 @@ def branches(draw: st.DrawFn) -> list[Message]:
 def test_every_window_is_valid_at_every_length_and_however_it_was_folded(
     messages: list[Message], data: st.DataObject
 ) -> None:
-    whole = History(encode_message, Estimate(), with_tools=True)
+    whole = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=True)
     whole.extend(messages)
     assert_valid_window(whole.fragments())
-    stepwise = History(encode_message, Estimate(), with_tools=True)
+    stepwise = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=True)
     for message in messages:
         stepwise.extend([message])
         assert_valid_window(stepwise.fragments())
@@ -84,7 +84,7 @@ def test_every_window_is_valid_at_every_length_and_however_it_was_folded(
 
 @given(messages=branches())
 def test_without_tools_calls_and_results_are_told_as_text(messages: list[Message]) -> None:
-    history = History(encode_message, Estimate(), with_tools=False)
+    history = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=False)
     history.extend(messages)
     told = [msgspec.json.decode(fragment) for fragment in history.fragments()]
     assert {message["role"] for message in told} <= {"user", "assistant"}
@@ -92,7 +92,7 @@ def test_without_tools_calls_and_results_are_told_as_text(messages: list[Message
 
 
 def shown(*messages: Message) -> list[str | None]:
-    history = History(encode_message, Estimate(), with_tools=True)
+    history = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=True)
     history.extend(messages)
     return [msgspec.json.decode(fragment)["content"] for fragment in history.fragments()]
 

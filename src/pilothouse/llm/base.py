@@ -54,7 +54,8 @@ class ModelRequest(Value):
     model: str
     system: str
     messages: Sequence[bytes]
-    """Encoded by the adapter's `encode`. Encodings are made once and cached, so only new messages cost."""
+    """Encoded by the format of the adapter that sends the request. Each message is encoded once for a format, and the
+    bytes are cached, so only new messages cost."""
     tools: tuple[ToolDescription, ...] = ()
     purpose: Purpose = "turn"
 
@@ -88,16 +89,27 @@ class Finished(Value):
 ModelEvent = Connected | TextDelta | CallDelta | UsageReported | Finished
 
 
+class WireFormat(Protocol):
+    """How one family of providers writes messages and requests. Pure."""
+
+    name: str
+    """Histories are cached by this name: two formats never share encoded messages."""
+
+    def encode(self, message: ModelMessage) -> bytes:
+        """Encode one message, independently of the messages around it."""
+
+    def body(self, request: ModelRequest) -> bytes:
+        """Encode a whole request as JSON. A format in which neighbouring messages share a turn joins them here, so that
+        every encoded message can be cached alone."""
+
+
 class Adapter(Protocol):
-    """Translates between the runtime and the API of one kind of provider."""
+    """Sends requests to one kind of provider, and translates the answers."""
 
     name: str
 
-    def encode(self, message: ModelMessage) -> bytes:
-        """Encode a message as requests contain it. Pure."""
-
-    def body(self, request: ModelRequest) -> bytes:
-        """Encode a whole request as JSON. Pure."""
+    @property
+    def format(self) -> WireFormat: ...
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Send a request. A stream that ends without `Finished` was cut.

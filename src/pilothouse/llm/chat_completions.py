@@ -1,4 +1,4 @@
-"""OpenAI's chat completions format: messages and requests as the bytes that are sent. Pure."""
+"""OpenAI's chat completions format, which most providers understand."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,25 +19,29 @@ from pilothouse.llm.base import (
 _MAX_DESCRIPTION_CHARACTERS = 1024
 
 
-def encode_message(message: ModelMessage) -> bytes:
-    return msgspec.json.encode(_message_object(message))
+class ChatCompletions:
+    name = "chat_completions"
+
+    def encode(self, message: ModelMessage) -> bytes:
+        return msgspec.json.encode(_message_object(message))
+
+    def body(self, request: ModelRequest) -> bytes:
+        system = msgspec.json.encode({"role": "system", "content": request.system})
+        parts = [
+            b'{"model":',
+            msgspec.json.encode(request.model),
+            b',"stream":true,"stream_options":{"include_usage":true},"messages":[',
+            b",".join([system, *request.messages]),
+            b"]",
+        ]
+        if request.tools:
+            functions = [{"type": "function", "function": _function(tool)} for tool in request.tools]
+            parts += [b',"tools":', msgspec.json.encode(functions)]
+        parts.append(b"}")
+        return b"".join(parts)
 
 
-def encode_body(request: ModelRequest) -> bytes:
-    """Encode a request. Its messages are encoded already (`encode_message`) and only joined."""
-    system = msgspec.json.encode({"role": "system", "content": request.system})
-    parts = [
-        b'{"model":',
-        msgspec.json.encode(request.model),
-        b',"stream":true,"stream_options":{"include_usage":true},"messages":[',
-        b",".join([system, *request.messages]),
-        b"]",
-    ]
-    if request.tools:
-        functions = [{"type": "function", "function": _function(tool)} for tool in request.tools]
-        parts += [b',"tools":', msgspec.json.encode(functions)]
-    parts.append(b"}")
-    return b"".join(parts)
+CHAT_COMPLETIONS = ChatCompletions()
 
 
 def _function(tool: ToolDescription) -> ToolDescription:

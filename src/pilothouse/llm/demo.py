@@ -18,12 +18,11 @@ from pilothouse.llm.base import (
     Connected,
     Finished,
     ModelEvent,
-    ModelMessage,
     ModelRequest,
     TextDelta,
     UsageReported,
 )
-from pilothouse.llm.chat_completions import encode_body, encode_message
+from pilothouse.llm.chat_completions import CHAT_COMPLETIONS
 
 _WORD_SECONDS = 0.01
 _MAX_MESSAGES_SEARCHED = 40
@@ -78,12 +77,7 @@ _STEPS = re.compile(r"(?i)^\s*(?:work in|分)\s*([1-9])\s*(?:steps?|步.*)\s*$")
 
 class DemoAdapter:
     name = "demo"
-
-    def encode(self, message: ModelMessage) -> bytes:
-        return encode_message(message)
-
-    def body(self, request: ModelRequest) -> bytes:
-        return encode_body(request)
+    format = CHAT_COMPLETIONS
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         yield Connected()

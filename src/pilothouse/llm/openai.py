@@ -18,12 +18,11 @@ from pilothouse.llm.base import (
     Connected,
     Finished,
     ModelEvent,
-    ModelMessage,
     ModelRequest,
     TextDelta,
     UsageReported,
 )
-from pilothouse.llm.chat_completions import encode_body, encode_message
+from pilothouse.llm.chat_completions import CHAT_COMPLETIONS
 from pilothouse.llm.error_mapping import error_of_event, error_of_non_stream, error_of_response, safe_params
 from pilothouse.sse import sse_events
 
@@ -95,6 +94,7 @@ class OpenAIAdapter:
     the key are masked."""
 
     name = "openai"
+    format = CHAT_COMPLETIONS
 
     def __init__(
         self,
@@ -114,15 +114,9 @@ class OpenAIAdapter:
             self._headers["authorization"] = f"Bearer {key}"
         self._session: aiohttp.ClientSession | None = None
 
-    def encode(self, message: ModelMessage) -> bytes:
-        return encode_message(message)
-
-    def body(self, request: ModelRequest) -> bytes:
-        return encode_body(request)
-
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         with self._as_model_errors():
-            body = self.body(request)
+            body = self.format.body(request)
             data = body if len(body) < _MAX_UNSPLIT_BODY_BYTES else io.BytesIO(body)
             proxy_options = _proxy_options(self._url)
             async with self._client().post(self._url, data=data, allow_redirects=False, **proxy_options) as response:

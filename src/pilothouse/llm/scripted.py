@@ -5,23 +5,18 @@ from collections.abc import AsyncGenerator
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ModelError, ModelRefused, ModelTooLong, ModelUnavailable
-from pilothouse.llm.base import Connected, ModelEvent, ModelMessage, ModelRequest
-from pilothouse.llm.chat_completions import encode_body, encode_message
+from pilothouse.llm.base import Connected, ModelEvent, ModelRequest, WireFormat
+from pilothouse.llm.chat_completions import CHAT_COMPLETIONS
 from pilothouse.llm.script import Player, Script, ScriptedError
 
 
 class ScriptedAdapter:
     name = "scripted"
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, wire_format: WireFormat = CHAT_COMPLETIONS) -> None:
         self._player = Player(script)
+        self.format = wire_format
         self.requests: list[ModelRequest] = []
-
-    def encode(self, message: ModelMessage) -> bytes:
-        return encode_message(message)
-
-    def body(self, request: ModelRequest) -> bytes:
-        return encode_body(request)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         self.requests.append(request)

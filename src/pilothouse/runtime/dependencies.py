@@ -154,8 +154,7 @@ class RuntimeDependencies:
         object.__setattr__(self, "runtime_id", self.ambient.new_id())
 
     def use(self, provider: ProviderHandle) -> list[Adapter]:
-        """Replace the adapters and models from now on, and return the previous adapters. Every adapter encodes messages
-        alike, so cached encodings stay valid."""
+        """Replace the adapters and models from now on, and return the previous adapters."""
         previous = [self.adapter, *([self.titles.adapter] if self.titles is not None else [])]
         for name, value in provider._asdict().items():
             object.__setattr__(self, name, value)

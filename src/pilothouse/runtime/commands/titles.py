@@ -55,7 +55,7 @@ async def _generate_title(pool: ContextPool, first_message: Message) -> tuple[st
     """Raises: ModelError."""
     title_model = pool.dependencies.titles
     assert title_model is not None
-    messages = [title_model.adapter.encode(UserText(content=user_text(first_message)[:_MAX_PROMPT_CHARACTERS]))]
+    messages = [title_model.adapter.format.encode(UserText(content=user_text(first_message)[:_MAX_PROMPT_CHARACTERS]))]
     request = ModelRequest(model=title_model.model, system=_INSTRUCTION, messages=messages, purpose="title")
     text, reported = await collect_text(title_model.adapter, request, characters=_MAX_PROMPT_CHARACTERS)
     usage = with_cost(reported, pool.dependencies.catalog.facts(title_model.model).price)

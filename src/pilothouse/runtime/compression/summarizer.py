@@ -108,7 +108,7 @@ async def _ask_model(
         gap = f"[{left_out} entries of the record are left out here]\n\n" if follows_gap else ""
         summary_so_far = fit_text(text, live.counter, tokens)  # models may exceed the requested length
         earlier = f"Earlier summary:\n{summary_so_far}\n\n" if text else ""
-        message = adapter.encode(UserText(content=f"{earlier}{gap}{piece}"))
+        message = adapter.format.encode(UserText(content=f"{earlier}{gap}{piece}"))
         request = ModelRequest(model=model, system=instruction(tokens, focus), messages=[message], purpose="summary")
         text, usage = await _request_summary(live, adapter, request)
         total_usage = total_usage.plus(with_cost(usage, price))

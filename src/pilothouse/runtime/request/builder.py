@@ -190,7 +190,8 @@ def request_of(
     attached: Sequence[ModelMessage] | None = None,
 ) -> ModelRequest:
     """The model request. `attached` replaces the outline's attachments."""
-    encode, attachments = live.dependencies.adapter.encode, request_outline.attached if attached is None else attached
+    encode = live.dependencies.adapter.format.encode
+    attachments = request_outline.attached if attached is None else attached
     messages = [*fragments, *(encode(message) for message in attachments)] if attachments else fragments
     return ModelRequest(
         model=live.model, system=join_parts(request_outline.prompt), messages=messages, tools=request_outline.offers

@@ -24,11 +24,11 @@ LoadProgress = Callable[[int, int], Awaitable[None]]
 
 
 class HistoryCache:
-    """Cached histories by branch key, tokenizer, and representation of calls and images. The list under a branch key
-    only grows, so a cached history is extended, never rebuilt."""
+    """Cached histories by branch key, wire format, tokenizer, and representation of calls and images. The list under a
+    branch key only grows, so a cached history is extended, never rebuilt."""
 
     def __init__(self) -> None:
-        self._histories: dict[tuple[str, bool, str, bool], History] = {}
+        self._histories: dict[tuple[str, str, bool, str, bool], History] = {}
         self._counts: dict[tuple[str, str], int] = {}
         """Token counts of the prompt's texts, which repeat in every round."""
 
@@ -58,21 +58,19 @@ class HistoryCache:
         raise NotFound(Code.UNKNOWN_BRANCH, branch=name, allowed=", ".join(live.branches))
 
     def _history(self, live: "LiveContext", branch: Branch, *, with_tools: bool) -> History:
-        counter, sees = live.counter, live.facts.vision
-        key = (branch.key, with_tools, counter.name, sees)
+        counter, sees, wire_format = live.counter, live.facts.vision, live.dependencies.adapter.format
+        key = (branch.key, wire_format.name, with_tools, counter.name, sees)
         history = self._histories.get(key)
         if history is None:
             while len(self._histories) >= _MAX_HISTORIES:  # those of other branches, modes and models
                 del self._histories[next(iter(self._histories))]
-            history = self._histories[key] = History(
-                live.dependencies.adapter.encode, counter, with_tools=with_tools, sees=sees
-            )
+            history = self._histories[key] = History(wire_format.encode, counter, with_tools=with_tools, sees=sees)
         return history
 
     def grow(self, branch: Branch, messages: Sequence[Message]) -> None:
         """Extend the complete histories of a branch by new messages. `branch` is the branch before the append."""
-        for key, history in self._histories.items():
-            if key[0] == branch.key and history.length == branch.length:
+        for (branch_key, *_), history in self._histories.items():
+            if branch_key == branch.key and history.length == branch.length:
                 history.extend(messages)
 
     def count(self, text: str, counter: Counter) -> int:

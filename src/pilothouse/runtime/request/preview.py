@@ -59,7 +59,7 @@ async def read_window(pool: ContextPool, context_id: str) -> Window:
         messages_shortened=fitted.truncation.messages,
         messages_left_out=fitted.truncation.left_out,
         tokens_cut=corrected(live, fitted.truncation.tokens),
-        request=msgspec.json.decode(live.dependencies.adapter.body(fitted.request)),
+        request=msgspec.json.decode(live.dependencies.adapter.format.body(fitted.request)),
     )
 
 

@@ -135,7 +135,7 @@ class _Shortener:
 
     def fragments(self) -> list[bytes]:
         if self._notice_at is not None:
-            notice = self._live.dependencies.adapter.encode(omission_notice(self._left_out))
+            notice = self._live.dependencies.adapter.format.encode(omission_notice(self._left_out))
             self._fragments[self._notice_at] = [notice]
         return [*(fragment for block in self._fragments for fragment in block), *self._ending]
 
@@ -173,7 +173,7 @@ class _Shortener:
     def _replace(self, number: int, messages: Sequence[ModelMessage]) -> None:
         tokens = sum(tokens_in(message, self._live.counter) for message in messages)
         self._saved += self.blocks[number].tokens - tokens
-        self._fragments[number] = [self._live.dependencies.adapter.encode(message) for message in messages]
+        self._fragments[number] = [self._live.dependencies.adapter.format.encode(message) for message in messages]
 
     async def attached(self, messages: Sequence[ModelMessage], tokens: int, before: int) -> Sequence[ModelMessage]:
         """The attachments of the person's message, which count `before` tokens, shortened to `tokens`."""

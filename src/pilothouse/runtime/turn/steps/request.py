@@ -14,14 +14,18 @@ async def request(turn: Turn) -> State:
         return turn.give_up(limit_reason, "limit")
     live, outline = turn.live, turn.outline
     assert outline is not None
-    limit = min(live.budget.request_tokens, turn.request_limit or live.budget.request_tokens)
-    fitted = await fit_request(live, turn.open.branch, outline, await load_history(turn), limit)
+    while True:
+        adapter = turn.dependencies.adapter
+        limit = min(live.budget.request_tokens, turn.request_limit or live.budget.request_tokens)
+        fitted = await fit_request(live, turn.open.branch, outline, await load_history(turn), limit)
+        if adapter is turn.dependencies.adapter:  # otherwise the request may be in the format of another provider
+            break
     if corrected(live, fitted.total) > limit:
         refusal = turn.too_long_reason
         return turn.give_up(_window_full(turn, fitted), "limit") if refusal is None else turn.give_up(refusal, "error")
     _notify_of_truncation(turn, fitted.truncation)
     turn.request_tokens, turn.request = fitted.total, fitted.request
-    turn.adapter = turn.dependencies.adapter  # the adapter that has the request's model
+    turn.adapter = adapter
     return ConnectingToLLM()
 
 
