@@ -27,6 +27,12 @@ test("a mode goes by its title, one that is not known by its name", () => {
   expect(say({ code: "mode_waits", params: { mode: "docs" } }, "en")).toContain("docs");
 });
 
+test("the status of a call is said in words", () => {
+  expect(say({ code: "why_ended", params: { status: "denied" } }, "zh")).toBe("结果：不允许。");
+  expect(say({ code: "why_ended", params: { status: "executed" } }, "en")).toBe("Result: done.");
+  expect(say({ code: "model_auth", params: { status: 401, detail: "no" } }, "en")).toBe("Invalid API key (401): no");
+});
+
 test("a state is said in words, and idle says nothing", () => {
   expect(sayState({ type: "idle" }, "en")).toBe("");
   expect(sayState({ type: "tool_auto_loop", depth: 2, tools_executed: 1 }, "en")).toBe("Continuing (step 2)…");

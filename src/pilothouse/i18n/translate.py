@@ -71,7 +71,7 @@ def translate_broken_promises(kernel: Kernel, language: Language) -> str:
 def translate_dangers(dangers: Sequence[str], language: Language) -> str:
     """The danger marks of a call. Marks of single tools are not translated."""
     texts = catalog_of(language).dangers
-    return ", ".join(texts.get(danger, danger) for danger in dangers)
+    return ui_text("terminal", "comma", language).join(texts.get(danger, danger) for danger in dangers)
 
 
 def translate_exit_status(exit_status: int, language: Language = "en") -> str:
@@ -91,11 +91,11 @@ def without_padding(text: str, language: Language) -> str:
 
 
 def _translate_param(name: str, value: Any, language: Language) -> Any:
-    """Translate a parameter: a mode, the status of a call, or a list of reasons, also in the form in which a store
-    returns it."""
+    """Translate a parameter: a mode, the status of a call, a decision about a call, or a list of reasons, also in the
+    form in which a store returns it."""
     if isinstance(value, str) and name in ("mode", "hint"):
         return catalog_of(language).mode_titles.get(value, value)
-    if isinstance(value, str) and name == "status":
+    if isinstance(value, str) and name in ("status", "verdict"):
         return catalog_of(language).markdown.get(value, value)
     if not isinstance(value, list | tuple) or not value:
         return value

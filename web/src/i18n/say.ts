@@ -7,12 +7,16 @@ import { LANGUAGES, type Language } from "./languages";
 export type { Language } from "./languages";
 /** The parameters that name a mode. */
 const MODES = ["mode", "hint"];
+/** The parameters that name the status of a tool call, or the decision about one. */
+const STATUSES = ["status", "verdict"];
 
 export function say(reason: Reason, language: Language): string {
   const { codes, modes } = LANGUAGES[language].server;
+  const statuses: Readonly<Record<string, string>> = LANGUAGES[language].texts.callStatus;
   const shown = ([name, value]: [string, unknown]) => {
     // A mode goes by the name that its selector shows; one of the person's own has none here.
     if (MODES.includes(name)) return [name, modes[String(value)] ?? value];
+    if (STATUSES.includes(name) && typeof value === "string") return [name, statuses[value] ?? value];
     return [
       name,
       areReasons(value)
