@@ -32,7 +32,7 @@ test-long: $(VENV)/.dev $(PAGE)/index.html $(PEERS)/.done tesseract busybox ## t
 	PILOTHOUSE_LONG=1 $(MAKE) page
 	PILOTHOUSE_LONG=1 $(BIN)/python -m pytest -n 3 --dist worksteal -rP
 
-mutants: $(VENV)/.dev $(PAGE)/index.html ## change the gate, the sandbox, the access checks and undo, and see what no test notices
+mutants: $(VENV)/.dev $(PAGE)/index.html ## change the gate, the sandbox, the access checks and undo, and list what no test notices
 	$(BIN)/python -m tests.mutants
 
 check: $(VENV)/.dev ## lint and types only
@@ -80,7 +80,7 @@ $(PEERS)/.done: $(dir $(PEERS))package-lock.json
 	@touch $@
 
 $(NODE)/.done: web/package-lock.json
-	@command -v npm >/dev/null || { echo "The page is built with Node.js 20.19 or newer: install it (nodejs.org, or your system's packages)." >&2; exit 1; }
+	@command -v npm >/dev/null || { echo "The web client is built with Node.js 20.19 or newer: install it (nodejs.org, or your system's packages)." >&2; exit 1; }
 	npm ci --ignore-scripts --no-audit --no-fund --silent --prefix web
 	@touch $@
 
@@ -101,7 +101,7 @@ busybox:
 # The browser in which the stories of the page are told.
 chromium:
 	@test -x "$${PILOTHOUSE_CHROMIUM:-/usr/bin/chromium}" || $(AS_ROOT) sh -c 'apt-get -qq update; apt-get install -y -qq --no-install-recommends chromium' \
-		|| { echo "The stories of the page need Chromium: install it (Debian: apt install chromium), or say where it is in PILOTHOUSE_CHROMIUM." >&2; exit 1; }
+		|| { echo "The browser tests need Chromium: install it (Debian: apt install chromium), or set PILOTHOUSE_CHROMIUM to its path." >&2; exit 1; }
 
 .bench-venv/.done: requirements/bench.txt
 	test -x .bench-venv/bin/python || $(PYTHON) -m venv .bench-venv

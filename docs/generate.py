@@ -94,8 +94,8 @@ These are not listed:
 - `.env` files.
 
 `.git`, `.envrc`, `.ssh` and the start-up files of common shells are refused altogether inside a workspace; a command
-that names such a file outside the workspace asks. An undo restores what was there before the agent's change, and does
-not ask again.
+that names such a file outside the workspace needs your approval. An undo restores what was there before the agent's
+change, without asking again.
 
 ## What remains
 

@@ -123,7 +123,7 @@ class ProviderSetup:
         if self._settings.explicit.source is not None:
             raise Conflict(Code.SETUP_FIXED, by=self._settings.explicit.source)
         if wanted.model is None:
-            raise InvalidInput(Code.INVALID_REQUEST, detail="a model is needed")
+            raise InvalidInput(Code.INVALID_REQUEST, detail="the model is missing")
         base_url, key = self._address_and_key(wanted)
         stored = StoredSetup(base_url=base_url, key=key, model=wanted.model)
         return self._change(stored, lambda: self._credentials.write(stored))

@@ -206,7 +206,7 @@ async def test_an_import_with_a_line_of_too_many_values_is_refused_before_it_is_
         line = b'{"type":"core","core":[' + b"[]," * 600_000 + b"1]}"
         answer = await post(here, here.token, "/api/contexts/import", line)
     assert answer[0].startswith(b"http/1.1 422")
-    assert b"line 1: it holds more than 500000 values" in answer[-1]
+    assert b"line 1: it has more than 500000 values" in answer[-1]
 
 
 async def test_a_notebook_of_too_many_values_is_refused_before_it_is_decoded(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ def test_doctor_says_what_keeps_each_promise(capsys: pytest.CaptureFixture[str])
     doctor_command("en", Kernel(landlock=5, filter=True))
     said = capsys.readouterr().out
     assert "Sandbox: complete" in said
-    assert said.count("  kept: ") == 7
+    assert said.count("  enforced: ") == 7
     assert "no process outside the command can be sent a signal (by Landlock ABI 1 (Linux 5.13) + seccomp" in said
 
 
@@ -19,7 +19,10 @@ def test_doctor_names_the_promises_that_are_not_kept_and_what_would_keep_them(
 ) -> None:
     assert doctor_command("en", Kernel(landlock=5)) == 1
     said = capsys.readouterr().out
-    assert "NOT KEPT: no process outside the command can be sent a signal (needs Landlock ABI 6 (Linux 6.12) or" in said
-    assert "kept: no file can be emptied or truncated (by Landlock ABI 3 (Linux 6.2))" in said
+    assert (
+        "NOT ENFORCED: no process outside the command can be sent a signal (needs Landlock ABI 6 (Linux 6.12) or"
+        in said
+    )
+    assert "enforced: no file can be emptied or truncated (by Landlock ABI 3 (Linux 6.2))" in said
     doctor_command("zh", Kernel())
     assert "沙盒：不完整" in capsys.readouterr().out

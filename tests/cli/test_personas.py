@@ -33,8 +33,10 @@ def command(tmp_path: Path) -> Command:
 
 def test_the_list_says_whose_each_is_and_what_it_may_use(command: Command) -> None:
     code, output, _ = command.run("personas")
-    ada = "ada          Ada, reviewer of changes  (yours; starts in review mode; model openai:gpt-4.1; all tools, not "
-    untrusted = "This folder has personas that aren't trusted yet: pilothouse trust\n"
+    ada = (
+        "ada          Ada, reviewer of changes  (yours; starts in Review mode; model openai:gpt-4.1; all tools, except "
+    )
+    untrusted = "This folder has personas that aren't trusted yet. To review them, run: pilothouse trust\n"
     assert (code, output) == (0, f"{ada}execute, write_file)\n{untrusted}")
     code, output, _ = command.run("trust", "--yes")
     assert "│ --- .pilothouse/personas/scribe.toml\n│ role = " in output, "their texts are shown"
@@ -45,7 +47,7 @@ def test_the_list_says_whose_each_is_and_what_it_may_use(command: Command) -> No
     ]
     assert "personas: ada, scribe\n" in command.run("config")[1]
     command.environment["LANG"] = "zh_CN.UTF-8"
-    assert "scribe, writer  (来自此项目; 仅限 file_system)" in command.run("personas")[1]
+    assert "scribe, writer  (来自此项目；仅限 file_system)" in command.run("personas")[1]
 
 
 def test_another_folder_has_its_own(command: Command) -> None:
@@ -68,7 +70,7 @@ def test_one_is_shown_as_the_model_would_get_it(command: Command) -> None:
     assert output.startswith("Your name is Ada. Your role: reviewer of changes.\n\n")
     assert output.endswith(
         "Your principles:\n- Say what you have not checked.\n\n"
-        "Begin with the tests.\n\n[all tools, not execute, write_file]\n"
+        "Begin with the tests.\n\n[all tools, except execute, write_file]\n"
     )
     code, _, errors = command.run("personas", "show", "scribe")
     assert code == 2

@@ -129,9 +129,9 @@ WRONG = [
     ("[directories]\ndocs = 3", 2, "directories.docs", "agent"),
     ('[[rules]]\ntool = "x"', 1, "rules.0.effect", "effect, tool, folder"),
     ('[[rules]]\neffect = "deny"\n[[rules]]\neffect = "maybe"', 4, "rules.1.effect", "allow, ask, deny"),
-    ('[[rules]]\neffect = "deny"\nfolder = "/etc"', 1, "rules.0", "below the workspace"),
-    ('[modes.agent]\nicon = "x"', 1, "modes.agent", "a new name"),
-    ('[modes.mine]\naliases = ["build"]', 1, "modes.mine", "a new name"),
+    ('[[rules]]\neffect = "deny"\nfolder = "/etc"', 1, "rules.0", "in the workspace"),
+    ('[modes.agent]\nicon = "x"', 1, "modes.agent", "an unused name"),
+    ('[modes.mine]\naliases = ["build"]', 1, "modes.mine", "an unused name"),
     ('[modes.mine]\nbase = "x"', 2, "modes.mine.base", "agent, supervised"),
     ('[modes.mine]\nmutating = "maybe"', 2, "modes.mine.mutating", "allow, ask, deny"),
     ('[modes.mine]\ndenial_hint = "x"', 2, "modes.mine.denial_hint", "agent"),
@@ -156,7 +156,7 @@ WRONG = [
     ('# """\n[limits]\nrounds = 0', 3, "limits.rounds", "from 1"),
     ('[directories]\n"a\\"b" = "x"', 2, 'directories.a"b', "agent"),
     ('[[rules]]\neffect = "deny"\n[[rules]]\neffect = "deny"\n[rules.x]\n', 5, "rules.1.x", "effect"),
-    ('[modes.mine]\naliases = ["AGENT"]', 1, "modes.mine", "a new name"),
+    ('[modes.mine]\naliases = ["AGENT"]', 1, "modes.mine", "an unused name"),
     ('[modes.mine]\naliases = ["a b"]', 1, "modes.mine", "letters"),
     ('[modes.mine]\nicon = "a\\nb"', 2, "modes.mine.icon", "one line"),
     ('[[rules]]\neffect = "deny"\nworkspace = "here"', 3, "rules.0.workspace", "an absolute path"),
@@ -181,7 +181,7 @@ def test_an_error_names_file_line_key_and_what_is_allowed(
 def test_a_file_that_is_no_text_or_no_file_or_endless_is_told(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_bytes(b"mode = '\xff'")
-    with pytest.raises(InvalidInput, match="not UTF-8"):
+    with pytest.raises(InvalidInput, match="isn't UTF-8"):
         Configuration(path)
     path.write_bytes(b"#" * (MAX_FILE_BYTES + 1))
     with pytest.raises(InvalidInput, match="larger than"):

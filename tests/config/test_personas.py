@@ -132,7 +132,7 @@ def test_an_id_is_up_to_fifty_letters_digits_and_dashes(tmp_path: Path, name: st
     assert told["file"] == f"{workspace}/.pilothouse/personas"
     assert "\n" not in str(told["detail"]), "a name must not look like something else"
     own(tmp_path, name, "")
-    with pytest.raises(InvalidInput, match="no name for a persona"):
+    with pytest.raises(InvalidInput, match="valid file name for a persona"):
         configured(tmp_path, "")
 
 
@@ -222,7 +222,7 @@ def test_a_project_may_not_choose_a_model(tmp_path: Path) -> None:
     found = configured(tmp_path, "")
     workspace = brings(tmp_path, "x.toml", 'role = "x"\nmodel = "openai:dear"')
     told = refused(found, workspace)
-    assert (told["line"], told["key"], told["allowed"]) == (2, "model", "leave it out")
+    assert (told["line"], told["key"], told["allowed"]) == (2, "model", "no value; remove this key")
     assert found.status(workspace).status == "new"
 
 

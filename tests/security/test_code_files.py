@@ -488,7 +488,7 @@ async def notices(folder: Path, command: str, mode: str = "agent") -> tuple[str,
 async def test_what_a_script_changed_is_told_to_the_model_and_the_person(folder: Path) -> None:
     (folder / "write.py").write_text("open('.npm' + 'rc', 'w').write('x'); open('.vscode/' + 'tasks.json', 'w')")
     content, paths = await notices(folder, "python3 write.py")
-    assert "files that make programs of yours run code: .npmrc, .vscode/tasks.json" in content
+    assert "files that make your programs run code: .npmrc, .vscode/tasks.json" in content
     assert paths == [".npmrc, .vscode/tasks.json"]
 
 

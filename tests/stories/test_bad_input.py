@@ -19,7 +19,7 @@ NOBODY = {"PILOTHOUSE_CONFIG": "/nonexistent/config.toml"}
     [
         ("", "empty"),
         ("  \n\t ", "empty"),
-        ([], "at least one payload"),
+        ([], "The message is empty"),
         ("x" * 1_000_001, "at most 1000000"),
         ("ü" * 600_000, "1200000 bytes"),
         ("lone \ud800 surrogate", "isn't valid Unicode"),

@@ -65,12 +65,12 @@ async def test_an_export_says_which_uploads_its_bound_leaves_out(
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ({"name": "../x", "size": 1, "data": "eA=="}, "no name of an upload"),
-        ({"name": "a/b", "size": 1, "data": "eA=="}, "no name of an upload"),
-        ({"name": ".x", "size": 1, "data": "eA=="}, "no name of an upload"),
-        ({"name": "a\0b", "size": 1, "data": "eA=="}, "no name of an upload"),
-        ({"name": "..", "size": 1, "data": "eA=="}, "no name of an upload"),
-        ({"name": "x", "size": 2, "data": "eA=="}, "not whole"),
+        ({"name": "../x", "size": 1, "data": "eA=="}, "isn't a valid upload name"),
+        ({"name": "a/b", "size": 1, "data": "eA=="}, "isn't a valid upload name"),
+        ({"name": ".x", "size": 1, "data": "eA=="}, "isn't a valid upload name"),
+        ({"name": "a\0b", "size": 1, "data": "eA=="}, "isn't a valid upload name"),
+        ({"name": "..", "size": 1, "data": "eA=="}, "isn't a valid upload name"),
+        ({"name": "x", "size": 2, "data": "eA=="}, "is incomplete"),
         ({"name": "x", "size": 1, "data": "not base64"}, "line 3"),
         ({"name": "same", "size": 1, "data": "eA=="}, "same name"),
     ],

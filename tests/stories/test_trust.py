@@ -222,7 +222,7 @@ async def test_another_folder_that_links_to_what_was_trusted_is_not_trusted(tmp_
         await trust(world, context_id)
         await until(lambda: len(log_of(tmp_path / "theirs")) == 1)
         elsewhere = await world.runtime.create_context(other, mode="agent")
-        with pytest.raises(InvalidInput, match="It is a link"):
+        with pytest.raises(InvalidInput, match="The file is a link"):
             await world.runtime.folder_trust(elsewhere)
         await world.turn(elsewhere)
         assert await statuses(world, elsewhere) == ["executed"]

@@ -401,7 +401,7 @@ async def test_the_same_call_decided_twice_in_one_batch_is_refused_whole(tmp_pat
     context_id = await world.start("supervised")
     await world.turn(context_id)
     (call,) = await world.runtime.pending_calls(context_id)
-    with pytest.raises(InvalidInput, match="decided twice"):
+    with pytest.raises(InvalidInput, match="two decisions"):
         await world.runtime.decide(
             context_id, [PersonsDecision(id=call.id, verdict="approve"), PersonsDecision(id=call.id, verdict="reject")]
         )

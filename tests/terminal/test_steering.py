@@ -249,7 +249,7 @@ def test_the_configuration_is_shown_or_what_is_wrong_in_it(command: Command) -> 
     assert "config.toml (new)" in command.run("config", "--config", str(own))[1]
     code, _, errors = command.run("trust", "--yes", "--config", str(own))
     assert code == 4
-    assert f"{folder / 'config.toml'}, line 2, model: A project may not set it" in errors
+    assert f"{folder / 'config.toml'}, line 2, model: A project can't set this key" in errors
     assert command.run("run", "hello", "--config", str(own))[0] == 0, "what is not trusted does nothing"
 
 
@@ -260,7 +260,7 @@ def test_a_misspelt_tool_is_told_by_every_command_that_reads_the_configuration(
     own = command.folder / "config.toml"
     own.write_text('[[rules]]\neffect = "deny"\ntool = "excute"\n')
     code, _, errors = command.run(*arguments, "--config", str(own))
-    assert (code, f"{own}, line 3, rules.0.tool: There is no tool 'excute'." in errors) == (4, True)
+    assert (code, f"{own}, line 3, rules.0.tool: Unknown tool 'excute'." in errors) == (4, True)
     own.write_text("")
     (command.folder / "tools.toml").write_text("[tools.execut]\nenabled = false\n")
     code, _, errors = command.run(*arguments, "--config", str(own))

@@ -19,11 +19,13 @@ async def contexts_command(options: argparse.Namespace, runtime: Runtime, langua
         case "import":
             await _import(options, runtime, language)
         case "archive" | "restore":
-            await runtime.archive(options.id, archived=options.action == "archive")
-            print(visible(ui_text("terminal", "done", language, what=f"{options.action} {options.id}")))
+            is_archive = options.action == "archive"
+            await runtime.archive(options.id, archived=is_archive)
+            text = "archived" if is_archive else "unarchived"
+            print(visible(ui_text("terminal", text, language, context_id=options.id)))
         case "delete":
             await runtime.delete_context(options.id)
-            print(visible(ui_text("terminal", "done", language, what=f"delete {options.id}")))
+            print(visible(ui_text("terminal", "deleted", language, context_id=options.id)))
         case _:
             await _list(runtime, language, archived=options.archived)
     return 0

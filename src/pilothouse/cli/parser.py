@@ -126,10 +126,10 @@ def make_parser() -> argparse.ArgumentParser:
         commands,
         "doctor",
         "Check the sandbox and required programs",
-        "Show which promises the kernel's sandbox keeps on this machine,\nand which programs were found.",
+        "Show what the kernel's sandbox enforces on this machine,\nand which programs were found.",
     )
     _add_accepted(doctor, "doctor")
-    config = _add_command(commands, "config", "Show the configuration in effect, and what is wrong in it")
+    config = _add_command(commands, "config", "Show the configuration in effect and any problems in it")
     _add_accepted(config, "config")
     return parser
 
@@ -171,14 +171,14 @@ def _serve_parser(commands: Any) -> None:
         type=Path,
         dest="roots",
         metavar="FOLDER",
-        help="Folder in which projects can be; repeatable",
+        help="Folder that may contain projects; repeatable",
     )
     serve.add_argument("--no-open", action="store_true", help="Don't open the web client in a browser")
     opened = _add_command(
         commands,
         "open",
         "Print a new sign-in link for the running server",
-        "Print a link that signs one browser in to the server that runs on this data folder.",
+        "Print a link that signs one browser in to the running server of this data folder.",
     )
     _add_accepted(opened, "open")
     opened.add_argument("--no-open", action="store_true", help="Don't open the link in a browser")
@@ -187,7 +187,7 @@ def _serve_parser(commands: Any) -> None:
     actions = _actions(users)
     for name, summary in (
         ("add", "Add a user and print their access token"),
-        ("token", "Print a new access token; the old token and all the user's browsers are signed out"),
+        ("token", "Print a new access token; the old one stops working, and the user's browsers are signed out"),
         ("remove", "Remove a user; their access token stops working"),
     ):
         _add_command(actions, name, summary, of="users").add_argument("name", metavar="NAME", help="Name of the user")
@@ -202,7 +202,7 @@ def _tools_parsers(commands: Any) -> None:
         actions,
         "add",
         "Add an MCP server: NAME URL, or NAME -- COMMAND ARGUMENT...",
-        "Add an MCP server to your own file: a URL, or a program after '--'.",
+        "Add an MCP server to your settings: a URL, or a program after '--'.",
         of="mcp",
     )
     add.add_argument("name", metavar="NAME", help="Name of the server")
@@ -217,8 +217,8 @@ def _tools_parsers(commands: Any) -> None:
     add.add_argument(
         "--header", action="append", default=[], metavar="NAME=VALUE", help="Header of requests to the URL; repeatable"
     )
-    add.add_argument("--trusted", action="store_true", help="Believe the server when it says that a tool only reads")
-    _add_command(actions, "remove", "Remove an MCP server from your own file", of="mcp").add_argument(
+    add.add_argument("--trusted", action="store_true", help="Trust the server when it says that a tool is read-only")
+    _add_command(actions, "remove", "Remove an MCP server from your settings", of="mcp").add_argument(
         "name", metavar="NAME", help="Name of the server"
     )
     _add_command(actions, "test", "Connect to an MCP server and show what it offers", of="mcp").add_argument(
@@ -228,7 +228,7 @@ def _tools_parsers(commands: Any) -> None:
         commands,
         "trust",
         "Review a folder's own settings and trust them",
-        "Show the settings that a folder has of its own. They are ignored until you trust them.",
+        "Show a folder's own settings. They are ignored until you trust them.",
     )
     _add_accepted(trust, "trust")
     trust.add_argument("folder", nargs="?", type=Path, metavar="FOLDER", help="Folder (default: the current folder)")
@@ -265,7 +265,7 @@ def _contexts_parser(commands: Any) -> None:
     _add_accepted(contexts, "contexts")
     contexts.add_argument("--archived", action="store_true", help="List archived conversations")
     actions = _actions(contexts)
-    listed = _add_command(actions, "list", "List conversations, as without an action", of="contexts")
+    listed = _add_command(actions, "list", "List conversations (the default action)", of="contexts")
     listed.add_argument(
         "--archived", action="store_true", default=argparse.SUPPRESS, help="List archived conversations"
     )
@@ -277,7 +277,7 @@ def _contexts_parser(commands: Any) -> None:
     imported.add_argument(
         "--workspace", default=argparse.SUPPRESS, type=Path, metavar="FOLDER", help="Project folder of the conversation"
     )
-    imported.add_argument("--as", dest="new_id", metavar="ID", help="Import under another id")
+    imported.add_argument("--as", dest="new_id", metavar="ID", help="Import under another ID")
     imported.add_argument(
         "--with-grants",
         action="store_true",

@@ -183,7 +183,7 @@ class Configuration:
         forbidden = [name for name in document.data if name in _USER_ONLY_KEYS]
         if forbidden:
             allowed = ", ".join(ProjectFile.__struct_fields__)
-            document.fail((forbidden[0],), f"A project may not set it; it belongs in {self.user_file}.", allowed)
+            document.fail((forbidden[0],), f"A project can't set this key. Set it in {self.user_file}.", allowed)
         return interpret.with_project(
             user_policy, document, document.checked(document.data, ProjectFile), self.modes, workspace
         )

@@ -49,27 +49,27 @@ def modes_of(document: TomlDocument, file: UserFile) -> Modes:
         mode = _mode(document, at, name, fields, built_in)
         for each in (mode.name, *mode.aliases):
             if not _NAME.fullmatch(each):
-                document.fail(at, f"{each!r} is no name for a mode.", "up to 30 letters, digits, '-' and '_'")
+                document.fail(at, f"{each!r} isn't a valid mode name.", "up to 30 letters, digits, '-' and '_'")
             if each.casefold() in names:
-                document.fail(at, f"The name {each!r} is taken by another mode.", "a new name")
+                document.fail(at, f"Another mode already has the name {each!r}.", "an unused name")
             names.add(each.casefold())
         for field in ("title", "title_zh", "icon", "meaning", "meaning_zh"):
             if not (getattr(fields, field) or "").isprintable():
-                document.fail((*at, field), "It holds what cannot be shown.", "one line of text")
+                document.fail((*at, field), "The text has characters that can't be shown.", "one line of text")
         own_modes.append(mode)
     modes = Modes(own_modes)
     if file.plan_commands == "read_only":
         modes = with_plan_commands(modes)
     for mode in own_modes:
         if mode.denial_hint not in names:
-            document.fail(("modes", mode.name, "denial_hint"), "There is no such mode.", ", ".join(modes.all))
+            document.fail(("modes", mode.name, "denial_hint"), "Unknown mode.", ", ".join(modes.all))
     return modes
 
 
 def _mode(document: TomlDocument, at: KeyPath, name: str, table: ModeTable, built_in: Modes) -> Mode:
     base = built_in.all.get(table.base)
     if base is None:
-        document.fail((*at, "base"), "There is no such mode.", ", ".join(built_in.all))
+        document.fail((*at, "base"), "Unknown mode.", ", ".join(built_in.all))
     fields = _set_fields(table)
     fields.pop("base", None)
     titles = {"en": fields.pop("title", name), "zh": fields.pop("title_zh", name)}
@@ -88,7 +88,7 @@ def budget_of(document: TomlDocument, file: UserFile) -> Budget:
     fields.pop("token_budget", None)
     budget = Budget(**fields)
     if budget.target >= budget.trigger:
-        document.fail(("window", "target"), "It is not below the trigger.", f"less than {budget.trigger}")
+        document.fail(("window", "target"), "The target must be below the trigger.", f"less than {budget.trigger}")
     return budget
 
 
@@ -109,10 +109,10 @@ def check_server(document: TomlDocument, file: UserFile, modes: Modes) -> None:
     try:
         modes.named(file.server.completions_mode)
     except InvalidInput:
-        document.fail(("server", "completions_mode"), "There is no such mode.", ", ".join(modes.all))
+        document.fail(("server", "completions_mode"), "Unknown mode.", ", ".join(modes.all))
     for name in file.server.hosts:
         if not _HOST.fullmatch(name):
-            document.fail(("server", "hosts"), f"{name!r} is no name of a host.", "a name without a port")
+            document.fail(("server", "hosts"), f"{name!r} isn't a valid host name.", "a name without a port")
 
 
 def model_catalog_of(document: TomlDocument, file: UserFile) -> ModelCatalog:
@@ -133,7 +133,7 @@ def _model(document: TomlDocument, at: KeyPath, table: ModelTable, built_in: Mod
     prices = {field: fields.pop(field) for field in ("input", "output") if field in fields}
     if len(prices) == 1:
         missing = "output" if "input" in prices else "input"
-        document.fail((*at, missing), "It is missing.", "input and output, or neither")
+        document.fail((*at, missing), "A price is missing.", "input and output, or neither")
     if prices:
         fields["price"] = Price(**prices)
     facts: ModelFacts = msgspec.structs.replace(built_in, **fields)
@@ -163,11 +163,15 @@ def with_project(
         user_mode = modes.named(user.mode or DEFAULT_MODE)
         if is_looser(modes.named(mode), user_mode):
             strict = ", ".join(name for name, each in modes.all.items() if not is_looser(each, user_mode))
-            detail = f"It is looser than your own ({user_mode.name}): a project may not set it."
+            detail = f"A project can't set a mode that is looser than yours ({user_mode.name})."
             document.fail(("mode",), detail, strict)
     for number, rule in enumerate(rules):
         if rule.scope.workspace not in (None, workspace):
-            document.fail(("rules", str(number), "workspace"), "A project speaks of itself only.", "leave it out")
+            document.fail(
+                ("rules", str(number), "workspace"),
+                "A project's rules only apply to that project.",
+                "no value; remove this key",
+            )
     return msgspec.structs.replace(
         user,
         mode=mode or user.mode,
@@ -188,7 +192,7 @@ def find_mode(document: TomlDocument, at: KeyPath, name: str, modes: Modes) -> M
     try:
         return modes.named(name)
     except InvalidInput:
-        document.fail(at, "There is no such mode.", ", ".join(modes.all))
+        document.fail(at, "Unknown mode.", ", ".join(modes.all))
 
 
 def _policy(table: ApprovalTable) -> Policy:
@@ -201,13 +205,13 @@ def _rules(
     document: TomlDocument, file: ProjectFile, workspace: str | None, *, allowed: tuple[str, ...]
 ) -> tuple[Rule, ...]:
     if len(file.rules) > MAX_RULES_PER_USER:
-        document.fail(("rules",), "There are too many of them.", f"up to {MAX_RULES_PER_USER}")
+        document.fail(("rules",), "There are too many rules.", f"up to {MAX_RULES_PER_USER}")
     rules = []
     for number, data in enumerate(file.rules):
         at = ("rules", str(number))
         table = document.checked(data, RuleTable, at)
         if table.effect not in allowed:
-            document.fail((*at, "effect"), "A project's file may not allow anything.", ", ".join(allowed))
+            document.fail((*at, "effect"), "A project's file can't allow anything.", ", ".join(allowed))
         scope = Scope(
             tool=table.tool,
             folder=_real_folder(table.folder, workspace),
@@ -217,7 +221,7 @@ def _rules(
         try:
             check_scope(scope)
         except InvalidInput as error:
-            document.fail(at, str(error), "a tool or '*', and a folder below the workspace")
+            document.fail(at, str(error), "a tool or '*', and a folder in the workspace")
         origin = document.origin(at)
         rule_id = RuleId(f"file-{hashlib.sha256(f'{origin} {table}'.encode()).hexdigest()[:12]}")
         rules.append(Rule(id=rule_id, effect=table.effect, scope=scope, origin=Origin(by="file", file=origin)))
@@ -232,7 +236,7 @@ def _words(document: TomlDocument, at: KeyPath, command: str | None) -> tuple[st
     except ValueError as error:
         document.fail((*at, "command"), f"{error}.", "the leading words of one command")
     if not words:
-        document.fail((*at, "command"), "It has no words.", "the leading words of one command")
+        document.fail((*at, "command"), "The command is empty.", "the leading words of one command")
     return words
 
 
@@ -244,7 +248,7 @@ def roots_of(document: TomlDocument, file: UserFile) -> list[RootTable]:
         table = document.checked(data, RootTable, at)
         path = os.path.expanduser(table.path)
         if not os.path.isabs(path) or "\0" in path:
-            document.fail((*at, "path"), "It is no absolute path.", "an absolute path")
+            document.fail((*at, "path"), "The path isn't absolute.", "an absolute path")
         roots.append(RootTable(path=path, writable=table.writable))
     return roots
 
@@ -257,7 +261,7 @@ def user_roots_of(document: TomlDocument, file: UserFile) -> dict[str, list[str]
         table = document.checked(data, ServerUserTable, at)
         paths = [os.path.expanduser(root) for root in table.roots]
         if not paths or not all(os.path.isabs(path) and "\0" not in path for path in paths):
-            document.fail((*at, "roots"), "It names no absolute paths.", "a list of absolute paths")
+            document.fail((*at, "roots"), "The paths aren't absolute.", "a list of absolute paths")
         roots_by_user[user] = paths
     return roots_by_user
 
@@ -269,10 +273,10 @@ def _directories(
     for folder, name in file.directories.items():
         at = ("directories", folder)
         if not isinstance(name, str):
-            document.fail(at, "There is no such mode.", ", ".join(modes.all))
+            document.fail(at, "Unknown mode.", ", ".join(modes.all))
         mode = find_mode(document, at, name, modes)
         if ".." in folder.split("/"):
-            document.fail(at, "A folder is named without '..'.", "a folder of the workspace, or an absolute one")
+            document.fail(at, "The path can't contain '..'.", "a folder in the workspace, or an absolute path")
         path = os.path.realpath(os.path.expanduser(folder)) if folder.startswith(("/", "~")) else folder
         relative = relative_to_workspace(path, workspace or "/")
         if relative is not None:
@@ -295,5 +299,5 @@ def _real_workspace(document: TomlDocument, at: KeyPath, workspace: str | None) 
         return None
     path = os.path.expanduser(workspace)
     if not path.startswith("/") or "\0" in path:
-        document.fail((*at, "workspace"), "It is no absolute path.", "an absolute path")
+        document.fail((*at, "workspace"), "The path isn't absolute.", "an absolute path")
     return os.path.realpath(path)

@@ -31,14 +31,14 @@ def persona_names(folder: Path) -> list[str]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise refused(persona_folder, f"{error.strerror}.", "a folder with files ID.toml") from error
+        raise refused(persona_folder, f"{error.strerror}.", "a folder with files named ID.toml") from error
     if len(names) > MAX_PERSONA_FILES:
-        raise refused(persona_folder, "There are too many files in it.", f"up to {MAX_PERSONA_FILES}")
+        raise refused(persona_folder, "The folder has too many files.", f"up to {MAX_PERSONA_FILES}")
     persona_files = [name for name in names if name.endswith(_EXTENSION)]
     for name in persona_files:
         if not _ID.fullmatch(name.removesuffix(_EXTENSION)) or name == f"{NO_PERSONA}{_EXTENSION}":
             allowed = f"ID.toml: up to 50 letters, digits, '-' and '_', but not {NO_PERSONA}"
-            raise refused(persona_folder, f"{name!r} is no name for a persona.", allowed)
+            raise refused(persona_folder, f"{name!r} isn't a valid file name for a persona.", allowed)
     return [f"{PERSONAS}/{name}" for name in persona_files]
 
 
@@ -46,10 +46,10 @@ def persona_of(document: TomlDocument, modes: Modes, origin: Literal["user", "pr
     """Convert a persona file. Raises: InvalidInput, also for keys that a project may not set."""
     file = document.checked(document.data, PersonaFile)
     if origin == "project" and file.model is not None:
-        document.fail(("model",), "A project may not set it.", "leave it out")
+        document.fail(("model",), "A project can't set this key.", "no value; remove this key")
     for field in ("name", "role"):
         if not getattr(file, field).isprintable():
-            document.fail((field,), "It holds what cannot be shown.", "one line of text")
+            document.fail((field,), "The text has characters that can't be shown.", "one line of text")
     texts = {
         **{field: getattr(file, field) for field in ("name", "role", "identity", "communication_style", "prompt")},
         "principles": "".join(file.principles),
@@ -57,7 +57,9 @@ def persona_of(document: TomlDocument, modes: Modes, origin: Literal["user", "pr
     size = sum(map(len, texts.values()))
     if size > MAX_PERSONA_CHARACTERS:
         longest = max(texts, key=lambda field: len(texts[field]))
-        document.fail((longest,), f"All its texts together have {size} characters.", f"up to {MAX_PERSONA_CHARACTERS}")
+        document.fail(
+            (longest,), f"The texts of this persona have {size} characters in total.", f"up to {MAX_PERSONA_CHARACTERS}"
+        )
     mode = file.default_mode
     return Persona(
         id=document.path.stem,

@@ -83,11 +83,11 @@ class TomlDocument:
     def _check_unknown(self, at: KeyPath, shape: type[TomlTable], allowed_keys: list[str], *, closed: bool) -> None:
         suggestion = suggest_key(at[-1], allowed_keys, shape.restrictions)
         if at[-1] in shape.misplaced:
-            self.fail(at, "This key is not read here.", f"in {shape.misplaced[at[-1]]}")
+            self.fail(at, "This key belongs elsewhere.", f"in {shape.misplaced[at[-1]]}")
         if suggestion is not None:
-            self.fail(at, f"There is no such key. Did you mean {suggestion!r}?", ", ".join(allowed_keys))
+            self.fail(at, f"Unknown key. Did you mean {suggestion!r}?", ", ".join(allowed_keys))
         if closed:
-            self.fail(at, "There is no such key.", ", ".join(allowed_keys))
+            self.fail(at, "Unknown key.", ", ".join(allowed_keys))
         self.ignore(at)
 
     def ignore(self, at: KeyPath) -> None:
@@ -111,7 +111,7 @@ class TomlDocument:
         missing = _MISSING.search(detail)
         if missing is not None:
             fields = _fields(_shape_at(shape, inner))
-            self.fail((*at, *inner, missing["name"]), "It is missing.", ", ".join(fields))
+            self.fail((*at, *inner, missing["name"]), "A required key is missing.", ", ".join(fields))
         self.fail((*at, *inner), f"{detail}.", _allowed(_shape_at(shape, inner)))
 
     def line_of(self, at: KeyPath) -> int:
@@ -177,7 +177,7 @@ def read_text(path: Path) -> str | None:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise refused(path, f"it is not UTF-8 ({error.reason} at byte {error.start}).") from error
+        raise refused(path, f"The file isn't UTF-8 ({error.reason} at byte {error.start}).") from error
 
 
 def _read(path: Path) -> bytes | None:
@@ -190,7 +190,7 @@ def _read(path: Path) -> bytes | None:
     except (OSError, ValueError) as error:
         raise refused(path, f"{getattr(error, 'strerror', None) or error}.") from error
     if len(data) > MAX_FILE_BYTES:
-        raise refused(path, f"it is larger than {MAX_FILE_BYTES} bytes.")
+        raise refused(path, f"The file is larger than {MAX_FILE_BYTES} bytes.")
     return data
 
 

@@ -35,7 +35,7 @@ def tool_settings(document: TomlDocument, *, is_project: bool = False) -> ToolSe
     """Convert tools.toml. Raises: InvalidInput, also for keys that a project may not set."""
     file = document.checked(document.data, ToolsFile)
     if is_project and file.files:
-        document.fail(("files",), "A project may not bring code that runs in here.", "leave it out")
+        document.fail(("files",), "A project can't load code into Pilothouse.", "no value; remove this key")
     disabled, waiting, lists, sandbox = set(), set(), [], None
     for name, data in file.tools.items():
         at = ("tools", name)
@@ -47,9 +47,9 @@ def tool_settings(document: TomlDocument, *, is_project: bool = False) -> ToolSe
             waiting.add(canonical)
         for field in ("whitelist", "sandbox"):
             if getattr(table, field) is not None and canonical not in _COMMAND_TOOLS:
-                document.fail((*at, field), "It is for commands only.", "under [tools.execute]")
+                document.fail((*at, field), "This key only applies to commands.", "under [tools.execute]")
         if is_project and table.sandbox is not None:
-            document.fail((*at, "sandbox"), "A project may not set it.", "leave it out")
+            document.fail((*at, "sandbox"), "A project can't set this key.", "no value; remove this key")
         if table.whitelist is not None:
             lists.append(tuple(_words(document, at, entry) for entry in table.whitelist))
         sandbox = "workspace" if "workspace" in (table.sandbox, sandbox) else table.sandbox or sandbox
@@ -70,7 +70,7 @@ def check_tool_names(document: TomlDocument, known_names: Collection[str]) -> No
         suggestion = suggest_key(name, (*known_names, *_ALIASES))
         if suggestion is not None:
             document.fail(
-                ("tools", name), f"There is no such tool. Did you mean {suggestion!r}?", ", ".join(sorted(known_names))
+                ("tools", name), f"Unknown tool. Did you mean {suggestion!r}?", ", ".join(sorted(known_names))
             )
         document.ignore(("tools", name))
 
@@ -92,7 +92,7 @@ def check_named_tools(document: TomlDocument, tool_names: Collection[str], *, is
 
 def refuse_tool(document: TomlDocument, at: KeyPath, name: str, tool_names: Collection[str]) -> NoReturn:
     """Raises: InvalidInput about an unknown tool."""
-    document.fail(at, f"There is no tool {name!r}.", ", ".join(sort_by_similarity(name, tool_names)))
+    document.fail(at, f"Unknown tool {name!r}.", ", ".join(sort_by_similarity(name, tool_names)))
 
 
 def _named_tools(document: TomlDocument) -> Iterator[tuple[KeyPath, str]]:
@@ -113,7 +113,9 @@ def _words(document: TomlDocument, at: tuple[str, ...], entry: str) -> tuple[str
         document.fail((*at, "whitelist"), f"{entry!r}: {error}.", "the leading words of a command")
     words = words[:-1] if words[-1:] == ("*",) else words
     if not 0 < len(words) <= MAX_RULE_WORDS or any("*" in word for word in words):
-        document.fail((*at, "whitelist"), f"{entry!r} is no beginning of a command.", "its first words, without '*'")
+        document.fail(
+            (*at, "whitelist"), f"{entry!r} isn't the beginning of a command.", "its first words, without '*'"
+        )
     return words
 
 

@@ -82,7 +82,7 @@ class Trust:
         programs = _programs(real, files.get(SERVERS))
         if programs is None:
             allowed = f"up to {MAX_FOLDERS} folders, and up to {MAX_LOOKUPS} files in and below them"
-            raise refused(Path(real) / FOLDER / SERVERS, "It names more files than can be checked.", allowed)
+            raise refused(Path(real) / FOLDER / SERVERS, "The file names more files than can be checked.", allowed)
         digest = _digest({**files, **{f"/{name}": state for name, state in programs.items()}})
         record = self._folders().get(real)
         status: TrustStatus
@@ -153,7 +153,7 @@ def _read_files(folder: str) -> dict[str, str]:
 def _check_no_links(*paths: Path) -> None:
     for path in paths:
         if path.is_symlink():
-            raise refused(path, "It is a link.", "a file of the folder itself")
+            raise refused(path, "The file is a link.", "a regular file in the folder")
 
 
 def _programs(folder: str, servers: str | None) -> dict[str, str] | None:

@@ -1,4 +1,4 @@
-"""The set-up of the model provider: its present state, a requested change, and the result of a trial request."""
+"""The setup of the model provider: its present state, a requested change, and the result of a trial request."""
 
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -33,11 +33,11 @@ class Setup(Value, kw_only=True, omit_defaults=False):
     key_from: KeyFrom | None = None
     can_change: bool = False
     reason: Reason | None = None
-    """Why the set-up cannot be changed here."""
+    """Why the setup cannot be changed here."""
 
 
 class WantedSetup(Value, kw_only=True):
-    """A requested set-up."""
+    """A requested setup."""
 
     provider: ProviderName = "openai"
     base_url: Address | None = None

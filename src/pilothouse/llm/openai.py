@@ -164,7 +164,7 @@ class OpenAIAdapter:
             error.args = (error.reason.code, error.reason.params)
             raise
         except aiohttp.ConnectionTimeoutError as error:
-            raise ModelUnavailable(Code.MODEL_CONNECT, address=self._url, detail="it did not answer") from error
+            raise ModelUnavailable(Code.MODEL_CONNECT, address=self._url, detail="no answer") from error
         except TimeoutError as error:
             raise ModelUnavailable(Code.MODEL_TIMEOUT, seconds=self._silence) from error
         except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, ConnectionResetError) as error:

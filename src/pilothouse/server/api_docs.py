@@ -35,9 +35,9 @@ def _page() -> str:
         '<!doctype html><html lang="en"><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width"><title>Pilothouse API</title>',
         '<link rel="stylesheet" href="/assets/docs.css"><main><h1>Pilothouse API</h1>',
-        f"<p>{html.escape(spec['info']['description'])} The same for programs: ",
+        f"<p>{html.escape(spec['info']['description'])} For programs: ",
         '<a href="/api/openapi.json">openapi.json</a>.</p>',
-        "<p>Every request needs <code>Authorization: Bearer TOKEN</code>, or the cookie of the page.</p>",
+        "<p>Every request needs <code>Authorization: Bearer TOKEN</code>, or the web client's cookie.</p>",
     ]
     for path, methods in spec["paths"].items():
         for method, operation in methods.items():
@@ -69,7 +69,7 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> str:
     errors = ", ".join(
         status for status in operation["responses"] if not status.startswith("2") and status != "default"
     )
-    return "".join([*parts, f"<p>Problems: {errors}</p></details>"])
+    return "".join([*parts, f"<p>Errors: {errors}</p></details>"])
 
 
 def _successes(operation: dict[str, Any]) -> list[tuple[str, Any]]:

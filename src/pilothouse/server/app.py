@@ -176,7 +176,7 @@ def _parse_query(query: bytes, kind: Any) -> Any:
     except msgspec.ValidationError as error:
         raise HTTPProblem(422, Code.INVALID_REQUEST, detail=str(error)[:500]) from error
     except (UnicodeDecodeError, ValueError) as error:
-        raise HTTPProblem(422, Code.INVALID_REQUEST, detail="the query is no valid text") from error
+        raise HTTPProblem(422, Code.INVALID_REQUEST, detail="the query isn't valid text") from error
 
 
 def _check_content_type(route: Route, request: Request) -> None:

@@ -137,7 +137,7 @@ def _prompt(body: CompletionBody) -> str:
     """
     *earlier, last = [(message.role, _text(message)) for message in body.messages]
     if last[0] != "user" or not last[1].strip():
-        raise InvalidInput(Code.INVALID_REQUEST, detail="the last message must be the user's, with text")
+        raise InvalidInput(Code.INVALID_REQUEST, detail="the last message must be from the user and have text")
     transcript = [f"{role}: {text}" for role, text in earlier if text.strip()]
     if not transcript or (body.metadata is not None and body.metadata.context_id is not None):
         return last[1]

@@ -50,7 +50,7 @@ def openapi_document(routes: Sequence[Route]) -> dict[str, Any]:
         "info": {
             "title": "Pilothouse",
             "version": __version__,
-            "description": "A runtime for AI agents. Signals report that something changed; GET requests return what.",
+            "description": "A runtime for AI agents. Signals report changes; GET requests return the data.",
         },
         "security": [{"token": []}],
         "paths": paths,

@@ -90,7 +90,7 @@ async def _read_form(request: Request) -> Mapping[str, str]:
     try:
         pairs = parse_qsl(data.decode("ascii"), errors="strict", max_num_fields=_MAX_FORM_FIELDS)
     except ValueError as error:
-        raise HTTPProblem(422, Code.INVALID_REQUEST, detail="the form is no valid text") from error
+        raise HTTPProblem(422, Code.INVALID_REQUEST, detail="the form isn't valid text") from error
     return dict(pairs)
 
 

@@ -2,7 +2,7 @@
 
 from pilothouse.domain.codes import Language
 from pilothouse.domain.personas import Persona, Personas, ToolPolicy
-from pilothouse.i18n import ui_text
+from pilothouse.i18n import catalog_of, ui_text
 from pilothouse.terminal.event_lines import short
 
 
@@ -17,11 +17,12 @@ def _line(persona: Persona, language: Language) -> str:
     who = ", ".join(text for text in (persona.name, persona.role) if text)
     facts = [ui_text("terminal", f"persona_of_{persona.origin}", language)]
     if persona.default_mode is not None:
-        facts.append(ui_text("terminal", "persona_mode", language, mode=persona.default_mode))
+        title = catalog_of(language).mode_titles.get(persona.default_mode, persona.default_mode)
+        facts.append(ui_text("terminal", "persona_mode", language, mode=title))
     if persona.model is not None:
         facts.append(ui_text("terminal", "persona_model", language, model=persona.model))
     facts.append(describe_tools(persona.tools, language))
-    return f"{persona.id:<12} {short(who)}  ({'; '.join(facts)})"
+    return f"{persona.id:<12} {short(who)}  ({ui_text('joins', 'promises', language).join(facts)})"
 
 
 def describe_tools(policy: ToolPolicy, language: Language) -> str:
@@ -30,4 +31,4 @@ def describe_tools(policy: ToolPolicy, language: Language) -> str:
     parts = [ui_text("terminal", "tools_only" if allowed else "tools_all", language, tools=allowed)]
     if denied:
         parts.append(ui_text("terminal", "tools_not", language, tools=denied))
-    return ", ".join(parts)
+    return ui_text("terminal", "comma", language).join(parts)

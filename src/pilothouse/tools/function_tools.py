@@ -78,7 +78,7 @@ def tool(
 def _parameters(function: Function, name: str) -> type[msgspec.Struct]:
     """The function's parameters as a validated struct. Raises: InvalidInput."""
     if not inspect.getdoc(function):
-        raise InvalidInput(Code.INVALID_TOOL, tool=name, detail="its function has no docstring to tell the model")
+        raise InvalidInput(Code.INVALID_TOOL, tool=name, detail="its function has no docstring")
     hints = get_type_hints(function, include_extras=True)
     fields: list[Any] = []
     for parameter in inspect.signature(function).parameters.values():
@@ -103,7 +103,7 @@ def tools_of_file(path: Path) -> list[Tool[Any]]:
     spec = spec_from_file_location(f"pilothouse_own_{path.stem}", path)
     try:
         if spec is None or spec.loader is None or not path.is_file():
-            raise FileNotFoundError(f"{path} is no Python file")
+            raise FileNotFoundError(f"{path} isn't a Python file")
         module = sys.modules[spec.name] = module_from_spec(spec)  # `get_type_hints` looks here for the file's types
         spec.loader.exec_module(module)
     except Exception as error:  # the person's own code may raise anything

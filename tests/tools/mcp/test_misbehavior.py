@@ -195,7 +195,7 @@ async def test_what_is_no_message_is_overlooked_when_it_is_little() -> None:
 
 async def test_a_result_that_is_not_valid_fails_its_call_only() -> None:
     async with connected(fake("odd")) as it:
-        assert "an answer that is not valid" in await failure(it, "bad_result")
+        assert "its answer isn't valid MCP" in await failure(it, "bad_result")
         assert "I refuse" in await failure(it, "refuse")
         assert (await it.call("echo", {"text": "yes"})).text == "yes"
 

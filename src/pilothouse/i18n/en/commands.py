@@ -18,8 +18,8 @@ DOCTOR: Mapping[str, str] = {
         "Sandbox: incomplete. In Review mode, only commands on a strict list run without asking. Use a newer kernel, "
         "or approve commands one by one."
     ),
-    "kept": "kept",
-    "broken": "NOT KEPT",
+    "kept": "enforced",
+    "broken": "NOT ENFORCED",
     "by": "by {means}",
     "needs": "needs {means}",
     "programs": "Programs:",
@@ -56,7 +56,7 @@ SERVE: Mapping[str, str] = {
     "once": "The link signs in one browser and expires in {seconds} seconds. For a new link, run: {command}",
     "listening": "Listening on:",
     "sign_in": "For a sign-in link, run: {command}",
-    "stopping": "Stopping. Open turns are marked and saved.",
+    "stopping": "Stopping. Unfinished turns are saved and can be continued later.",
 }
 
 MCP: Mapping[str, str] = {

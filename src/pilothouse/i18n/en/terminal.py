@@ -7,7 +7,7 @@ TERMINAL: Mapping[str, str] = {
     "demo": "You're using the demo model. It only understands a few commands. Set OPENAI_API_KEY to use a real model.",
     "no_sandbox": (
         "The sandbox is incomplete on this kernel: in Review mode, only commands on a strict list run without asking. "
-        "Not kept: {broken}. Run `pilothouse doctor` to see what is missing."
+        "Not enforced: {broken}. Run `pilothouse doctor` to see what is missing."
     ),
     "help": (
         "/tour            a two-minute tour; press Enter for each step\n"
@@ -19,7 +19,7 @@ TERMINAL: Mapping[str, str] = {
         "/persona [NAME]  show or choose a persona; none for no persona\n"
         "/why             why the last action ran or didn't; /audit for everything\n"
         "/pause /resume   pause and resume the turn; /cancel ends it (or Ctrl-C)\n"
-        "/continue        continue after a cancel, a limit or an error, or send the queue\n"
+        "/continue        continue after a cancellation, a limit or an error, or send the queue\n"
         "/queue           list queued messages; /queue delete N, /queue edit N TEXT\n"
         "/branch [NAME]   list or switch branches; /branch delete NAME\n"
         "/fork NAME       start a branch from here; /edit TEXT replaces your last message\n"
@@ -27,7 +27,7 @@ TERMINAL: Mapping[str, str] = {
         "/undo            revert the agent's last file change; !COMMAND runs a command of your own\n"
         "/tools           list the tools; /tools off NAME; /allow $ git push adds a rule for a command\n"
         "/servers         list MCP servers; /resource SERVER [URI], /use SERVER PROMPT\n"
-        "/trust           review this folder's own settings and trust them or not; /trust revoke\n"
+        "/trust           review this folder's own settings, and trust them or not; /trust revoke\n"
         "/prompt [TEXT]   add instructions for the model on this branch\n"
         "/tokens          what fills the context window; /model [NAME], /overview\n"
         "/compact         summarize earlier messages; /compact preview, undo, or WHAT TO KEEP; /pin [off]\n"
@@ -71,7 +71,8 @@ TERMINAL: Mapping[str, str] = {
     "question_waits": "The question is still open. Press Enter to answer, or type /cancel.",
     "tour_end": "That's the end of the tour. /help lists the commands.",
     "no_contexts": "No conversations yet.",
-    "done": "Done: {what}",
+    "unarchived": "Unarchived {context_id}.",
+    "deleted": "Deleted {context_id}.",
     "edit": "New arguments as JSON, Enter = no changes > ",
     "edit_again": "Enter = back to the editor, q = no changes > ",
     "edited_call": "The action after your edit:",
@@ -105,12 +106,12 @@ TERMINAL: Mapping[str, str] = {
     "child": "A sub-agent ({context_id}) needs your approval (q cancels the turn):",
     "child_asks": "Question from a sub-agent ({context_id}):",
     "ladder": "Which rule? (number, Enter for none)",
-    "no_ladder": "No rule can allow this action: decide each time.",
+    "no_ladder": "No rule can allow this action. You decide each time.",
     "no_rules": "No rules yet.",
     "revoked": "Revoked: {rule}",
     "persona": "Persona: {name}",
     "no_personas": "No personas yet.",
-    "personas_untrusted": "This folder has personas that aren't trusted yet: pilothouse trust",
+    "personas_untrusted": "This folder has personas that aren't trusted yet. To review them, run: pilothouse trust",
     "persona_of_user": "yours",
     "persona_of_project": "from this project",
     "persona_hidden": "hidden by yours",
@@ -118,7 +119,7 @@ TERMINAL: Mapping[str, str] = {
     "persona_model": "model {model}",
     "tools_all": "all tools",
     "tools_only": "only {tools}",
-    "tools_not": "not {tools}",
+    "tools_not": "except {tools}",
     "may_change": "Files that this command runs can still change after you approve it.",
     "retry": "{error} Retrying in {seconds} s ({count} of {total}).",
     "go_on_with": "To continue: {command}, then /continue",
@@ -159,7 +160,7 @@ TERMINAL: Mapping[str, str] = {
     "not_written": "Can't write {file}: {detail}.",
     "archived": "Archived. A new message brings the conversation back.",
     "prompt_set": "Instructions saved. The model sees them from the next step on.",
-    "prompt_gone": "This branch has no extra instructions any more.",
+    "prompt_gone": "This branch no longer has extra instructions.",
     "tour_line": "(Enter: {line}) ",
     "undo_left": "Couldn't restore: {left}",
     "and_more": "{names} and {count} more",
@@ -177,8 +178,8 @@ TERMINAL: Mapping[str, str] = {
     "trust_ask": "Trust these settings? y = yes, anything else = no > ",
     "trust_left": "Not trusted. To see the settings again: /trust",
     "own_refused": "Couldn't start the command: {detail}",
-    "server_tools": "{tools} tools, {changed} of them changed",
+    "server_tools": "{tools} tools, {changed} changed",
     "own_goes_on": "The command is still running. Press Ctrl-C again to end it by force.",
     "imported": "Imported as {context_id}.",
-    "left_out": "Not imported, because a file can come from anyone: {what}",
+    "left_out": "Not imported, because the file may come from someone else: {what}",
 }

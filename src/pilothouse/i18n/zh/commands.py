@@ -14,8 +14,8 @@ DOCTOR: Mapping[str, str] = {
     "incomplete": (
         "沙盒：不完整。在“更改前确认”模式下，只有严格列表中的命令会自动运行。请使用更新的内核，或逐条批准命令。"
     ),
-    "kept": "有效",
-    "broken": "无效",
+    "kept": "已生效",
+    "broken": "未生效",
     "by": "依靠 {means}",
     "needs": "需要 {means}",
     "programs": "程序：",
@@ -52,7 +52,7 @@ SERVE: Mapping[str, str] = {
     "once": "此链接可让一个浏览器登录，{seconds} 秒后失效。获取新链接：{command}",
     "listening": "监听地址：",
     "sign_in": "要获取登录链接，请运行：{command}",
-    "stopping": "正在停止。未完成的对话轮次会被标记并保存。",
+    "stopping": "正在停止。未完成的轮次已保存，之后可以继续。",
 }
 
 MCP: Mapping[str, str] = {

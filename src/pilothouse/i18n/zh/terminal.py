@@ -6,7 +6,7 @@ TERMINAL: Mapping[str, str] = {
     "welcome": "Pilothouse · {workspace}\n/help 列出命令，Ctrl-C 取消本轮，Ctrl-D 退出。",
     "demo": "当前是演示模型，只能识别几条固定指令。设置 OPENAI_API_KEY 即可使用真实模型。",
     "no_sandbox": (
-        "此内核上的沙盒不完整：在“更改前确认”模式下，只有严格列表中的命令会自动运行。未能保证：{broken}。运行 "
+        "此内核上的沙盒不完整：在“更改前确认”模式下，只有严格列表中的命令会自动运行。未生效：{broken}。运行 "
         "`pilothouse doctor` 查看缺少什么。"
     ),
     "help": (
@@ -65,7 +65,8 @@ TERMINAL: Mapping[str, str] = {
     "question_waits": "问题尚未回答。按回车回答，或输入 /cancel 取消。",
     "tour_end": "导览到此结束。/help 列出命令。",
     "no_contexts": "还没有对话。",
-    "done": "完成：{what}",
+    "unarchived": "已取消归档 {context_id}。",
+    "deleted": "已删除 {context_id}。",
     "edit": "新的参数（JSON），回车 = 不更改 > ",
     "edit_again": "回车 = 回到编辑器，q = 不更改 > ",
     "edited_call": "编辑后的操作：",
@@ -96,7 +97,7 @@ TERMINAL: Mapping[str, str] = {
     "revoked": "已撤销：{rule}",
     "persona": "角色：{name}",
     "no_personas": "还没有角色。",
-    "personas_untrusted": "此文件夹带有尚未信任的角色：pilothouse trust",
+    "personas_untrusted": "此文件夹带有尚未信任的角色。要查看，请运行：pilothouse trust",
     "persona_of_user": "你的",
     "persona_of_project": "来自此项目",
     "persona_hidden": "被你的同名角色取代",
@@ -160,8 +161,8 @@ TERMINAL: Mapping[str, str] = {
     "trust_ask": "信任这些设置吗？y = 是，其他 = 否 > ",
     "trust_left": "未信任。要重新查看：/trust",
     "own_refused": "无法启动命令：{detail}",
-    "server_tools": "{tools} 个工具，其中 {changed} 个已更改",
+    "server_tools": "{tools} 个工具，{changed} 个已更改",
     "own_goes_on": "命令仍在运行。再按一次 Ctrl-C 强制结束。",
     "imported": "已导入为 {context_id}。",
-    "left_out": "未导入（文件可能来自任何人）：{what}",
+    "left_out": "未导入（文件可能来自他人）：{what}",
 }

@@ -179,7 +179,7 @@ def _decode_arguments(call: ToolCall) -> tuple[Any, CallPreview | None]:
 
 
 def _too_long_detail(size: int) -> str:
-    return f"they hold {size:,} characters; {MAX_ARGUMENTS_CHARACTERS:,} are the most"
+    return f"they have {size:,} characters, and at most {MAX_ARGUMENTS_CHARACTERS:,} are allowed"
 
 
 def _invalid_arguments(tool: str, detail: str) -> CallPreview:

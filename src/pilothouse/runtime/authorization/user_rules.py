@@ -127,7 +127,7 @@ def _check_log(log: UserLog) -> None:
     except (KeyError, TypeError, msgspec.ValidationError) as error:
         raise StoreDamaged(Code.RULES_DAMAGED, detail=f"an entry holds no rule: {error}") from error
     if count > MAX_RULES_PER_USER:
-        raise StoreDamaged(Code.RULES_DAMAGED, detail=f"{count} rules, of {MAX_RULES_PER_USER} at most")
+        raise StoreDamaged(Code.RULES_DAMAGED, detail=f"{count} rules, and at most {MAX_RULES_PER_USER} are allowed")
 
 
 def _fold(entries: Iterable[AuditEntry]) -> dict[RuleId, Rule]:

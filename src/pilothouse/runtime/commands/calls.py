@@ -268,7 +268,7 @@ def _check_once_each(decisions: Sequence[PersonsDecision]) -> None:
     verdicts: dict[str, str] = {}
     for decision in decisions:
         if decision.id in verdicts:
-            raise InvalidInput(Code.INVALID_REQUEST, detail=f"the call {decision.id} is decided twice")
+            raise InvalidInput(Code.INVALID_REQUEST, detail=f"there are two decisions about the call {decision.id}")
         verdicts[decision.id] = decision.verdict
 
 

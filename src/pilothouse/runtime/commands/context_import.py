@@ -206,7 +206,7 @@ def _parse_file(data: bytes) -> tuple[Change, list[UploadLine]]:
     heads = [line for line in lines if isinstance(line, Head)]
     cores = [line.core for line in lines if isinstance(line, CoreLine)]
     if not lines or heads != lines[:1] or len(cores) != 1:
-        raise _refused("it does not begin as one")
+        raise _refused("it isn't an exported conversation")
     if heads[0].format > FORMAT:
         raise _refused(f"it was written by a newer version (format {heads[0].format})")
     branches = [line for line in lines if isinstance(line, BranchLine)]
@@ -236,7 +236,7 @@ def _lines(data: bytes) -> Iterator[Line]:
         end = data.find(b"\n", start) + 1 or len(data)
         number += 1
         if has_more_values(data[start:end], _MAX_LINE_VALUES):
-            raise _refused(f"line {number}: it holds more than {_MAX_LINE_VALUES} values")
+            raise _refused(f"line {number}: it has more than {_MAX_LINE_VALUES} values")
         try:
             line = _LINE_DECODER.decode(data[start:end])
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -247,7 +247,7 @@ def _lines(data: bytes) -> Iterator[Line]:
             return
         yield line
         start = end
-    raise _refused("it is not whole: it was cut short or changed")
+    raise _refused("it is incomplete or was changed")
 
 
 def _check_ids(change: Change) -> None:
@@ -260,33 +260,33 @@ def _check_ids(change: Change) -> None:
     keys = [branch.key for branch in change.branches.values()]
     invalid += [key for key in keys if not _BRANCH_KEY.fullmatch(key)]
     if invalid:
-        raise _refused(f"{invalid[0]!r} is no id")
+        raise _refused(f"{invalid[0]!r} isn't a valid ID")
     duplicates = [each for each, count in Counter([*pool_ids, *keys]).items() if count > 1]
     duplicates += [each for each, count in Counter(requested).items() if count > 1]
     for ids in change.appended.values():
         duplicates += [each for each, count in Counter(ids).items() if count > 1]
     if duplicates:
-        raise _refused(f"the id {duplicates[0]!r} is there twice")
+        raise _refused(f"the ID {duplicates[0]!r} is there twice")
 
 
 def _check_images(change: Change) -> None:
     """Check images, since a provider refuses a whole conversation for one invalid image."""
     for image in [message for message in change.messages if isinstance(message, Image)]:
         if image.data is not None and detect_media_type(decode_image(image.data)) != image.media_type:
-            raise _refused(f"the image {image.id} is not what it says")
+            raise _refused(f"the image {image.id} doesn't have the type that it names")
         if image.url is not None and not is_address(image.url):
-            raise _refused(f"the image {image.id} has no address")
+            raise _refused(f"the image {image.id} has no valid URL")
 
 
 def _check_uploads(uploads: Sequence[UploadLine]) -> None:
     """Check uploads. Their names become file names, so only names that an upload can have are accepted."""
     for line in uploads:
         if not is_upload_name(line.name):
-            raise _refused(f"{line.name!r} is no name of an upload")
+            raise _refused(f"{line.name!r} isn't a valid upload name")
         if line.size < 0 or len(line.data or b"") > MAX_UPLOAD_BYTES:
             raise _refused(f"the upload {line.name!r} is too large")
         if line.data is not None and len(line.data) != line.size:
-            raise _refused(f"the upload {line.name!r} is not whole")
+            raise _refused(f"the upload {line.name!r} is incomplete")
     if len(uploads) > MAX_UPLOADS or sum(len(line.data or b"") for line in uploads) > MAX_ALL_UPLOADS_BYTES:
         raise _refused("it has too many uploads")
     if len({line.name for line in uploads}) != len(uploads):
@@ -301,7 +301,7 @@ def _check_compressions(change: Change) -> None:
             0 < compression.head <= compression.replacement_length <= len(change.appended[name])
             and compression.length >= 0
         ):
-            raise _refused(f"the branch {name!r} was not compressed as it says")
+            raise _refused(f"the branch {name!r} doesn't match its record of how it was compacted")
 
 
 def _check_core(change: Change) -> None:
@@ -314,18 +314,18 @@ def _check_core(change: Change) -> None:
     for name in change.branches:
         check_name(name)
     if not is_resting(core.state) or isinstance(core.state, WaitingForRecovery):
-        raise _refused(f"it was at work ({name_of(core.state)})")
+        raise _refused(f"the conversation was still running ({name_of(core.state)})")
     if not isinstance(core.state, Failed) and isinstance(core.state, Idle) != (core.turn is None):
-        raise _refused(f"its state ({name_of(core.state)}) does not fit its turn")
+        raise _refused(f"its state ({name_of(core.state)}) doesn't match its turn")
     if any(call.status == "executing" for call in change.calls):
-        raise _refused("a call in it was running")
+        raise _refused("an action in it was still running")
     _check_queue(change)
     for context_id in (core.context_id, core.parent):
         if context_id is not None and not is_context_id(context_id):
-            raise _refused(f"{context_id!r} is no id")
+            raise _refused(f"{context_id!r} isn't a valid ID")
     workspace = core.workspace or "/"
     if not workspace.startswith("/") or len(workspace) > _MAX_PATH_CHARACTERS or "\0" in workspace:
-        raise _refused("its workspace is no path")
+        raise _refused("its project folder isn't a valid path")
     if len(core.title or "") > MAX_TITLE_CHARACTERS:
         raise _refused("its title is too long")
 
@@ -335,7 +335,7 @@ def _check_queue(change: Change) -> None:
     sendable = {message.id for message in change.messages if isinstance(message, Text | FileReference | Image)}
     for item in queue:
         if item.message_ids[:1] != (item.id,) or not sendable.issuperset(item.message_ids):
-            raise _refused("its queue cannot be taken")
+            raise _refused("its queue isn't valid")
     if len(queue) > MAX_QUEUED_MESSAGES:
         raise _refused("its queue is too long")
 

@@ -32,4 +32,4 @@ class AskUser:
         return CallPreview(effect="question")
 
     async def run(self, arguments: AskUserArguments, context: ToolContext) -> str:  # noqa: ARG002
-        raise ToolError(Code.TOOL_FAILED, tool=self.name, detail="a question is answered by the person, not run")
+        raise ToolError(Code.TOOL_FAILED, tool=self.name, detail="the user answers questions; this tool isn't run")

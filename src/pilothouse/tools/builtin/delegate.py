@@ -34,5 +34,5 @@ class Delegate:
 
     async def run(self, arguments: DelegateArguments, context: ToolContext) -> str:
         if context.delegate is None:
-            raise ToolError(Code.TOOL_FAILED, tool=self.name, detail="there are no sub-agents here")
+            raise ToolError(Code.TOOL_FAILED, tool=self.name, detail="sub-agents aren't available here")
         return await context.delegate(arguments.task, arguments.mode)

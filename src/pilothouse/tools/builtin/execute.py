@@ -32,7 +32,7 @@ from pilothouse.tools.undo.command_recorder import CommandRecorder
 MAX_COMMAND_CHARACTERS = 100_000
 _GIT_SETTINGS = ("~/.gitconfig", "~/.config/git/config")
 _GIT_SETTINGS_REMARK = (
-    "git ran without the person's own settings (such as ~/.gitconfig), which this sandbox does not read"
+    "git ran without the user's own settings (such as ~/.gitconfig), which this sandbox does not read"
 )
 
 

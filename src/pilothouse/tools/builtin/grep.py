@@ -209,7 +209,7 @@ async def _scan(paths: Mapping[str, str], arguments: GrepArguments, answer: Answ
     async with entered_in_thread(_path_file(paths)) as path_file:
         argv = [*_scanner_command(path_file), arguments.pattern, *("i" * arguments.ignore_case)]
         if not await _run_search(argv, await _confine_scanner(path_file, answer), answer, context):
-            raise ToolError(Code.TOOL_FAILED, tool=Grep.name, detail="the search broke off")
+            raise ToolError(Code.TOOL_FAILED, tool=Grep.name, detail="the search was interrupted")
 
 
 def _scanner_command(path_file: str) -> list[str]:

@@ -93,11 +93,11 @@ def _decode(present: PresentFile, path: str) -> tuple[str, Encoding]:
     """The text of a notebook, which its format defines as UTF-8. Raises: ToolError."""
     encoding = Encoding("utf-8", codecs.BOM_UTF8 if present.data.startswith(codecs.BOM_UTF8) else b"")
     if has_more_values(present.data, _MAX_VALUES):
-        raise ToolError(Code.INVALID_NOTEBOOK, path=path, detail=f"it holds more than {_MAX_VALUES} values")
+        raise ToolError(Code.INVALID_NOTEBOOK, path=path, detail=f"it has more than {_MAX_VALUES} values")
     try:
         return present.data[len(encoding.bom) :].decode(), encoding
     except UnicodeDecodeError as error:
-        raise ToolError(Code.INVALID_NOTEBOOK, path=path, detail="it is not UTF-8") from error
+        raise ToolError(Code.INVALID_NOTEBOOK, path=path, detail="it isn't UTF-8") from error
 
 
 def _change_cell(text: str, arguments: NotebookEditArguments) -> str:
@@ -106,7 +106,7 @@ def _change_cell(text: str, arguments: NotebookEditArguments) -> str:
         notebook = json.loads(text)
         cells = notebook["cells"]
         if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
-            raise TypeError("its cells are no list of objects")
+            raise TypeError("its cells aren't a list of objects")
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ToolError(Code.INVALID_NOTEBOOK, path=arguments.path, detail=str(error) or "no cells") from error
     index, spans = _cell_index(cells, arguments), _find_cells(text)

@@ -24,14 +24,14 @@ Sandbox = Literal["off", "workspace"]
 _TOOL = "execute"
 _HAS_PROC = Path("/proc/self/fd").is_dir()
 _READ_ONLY_REFUSAL = (
-    "[This command ran where nothing can be written, no connection be made, no process outside be reached, and of "
-    "files only the workspace and the system be read: the kernel refused what it tried beyond that. No approval opens "
-    "more to it; a person can add folders to read ([[roots]] in config.toml) or switch to supervised or agent.]"
+    "[This command ran in a read-only sandbox: it can't write, connect, or reach processes outside, and can only read "
+    "the workspace and the system; the kernel refused what it tried beyond that. No approval gives it more access. The "
+    "user can add folders to read ([[roots]] in config.toml) or switch to supervised or agent mode.]"
 )
 _WORKSPACE_REFUSAL = (
     "[This command ran where only the workspace can be written: the kernel refused a write outside it.]"
 )
-_INCOMPLETE = "the kernel's sandbox is not complete here; these promises are not kept: {promises}"
+_INCOMPLETE = "the kernel's sandbox is incomplete here; these promises are not kept: {promises}"
 
 
 class Shell:

@@ -49,9 +49,7 @@ def _named_entries(document: JsonDocument, data: Any, key_path: KeyPath) -> Iter
         if key in containers or key == "$schema":
             continue
         if suggestion is not None and not containers:
-            document.fail(
-                (*key_path, key), f"There is no such key. Did you mean {suggestion!r}?", ", ".join(CONTAINERS)
-            )
+            document.fail((*key_path, key), f"Unknown key. Did you mean {suggestion!r}?", ", ".join(CONTAINERS))
         document.warn(Code.IGNORED_KEY, (*key_path, key))
     for key in containers:
         yield from _container_entries(document, keys[key], (*key_path, key))
@@ -62,14 +60,14 @@ def _container_entries(document: JsonDocument, data: Any, key_path: KeyPath) -> 
     if is_nested or isinstance(data, list):
         yield from _named_entries(document, data, key_path)
         return
-    servers = document.checked(data, dict, key_path, "an object: names, each with its server")
+    servers = document.checked(data, dict, key_path, "an object that maps names to servers")
     yield from ((name, server, (*key_path, name)) for name, server in servers.items())
 
 
 def _list_entry(document: JsonDocument, entry: Any, key_path: KeyPath) -> tuple[str, Any, KeyPath]:
     data = dict(document.checked(entry, dict, key_path, "an object for each server"))
     if "name" not in data:
-        document.fail((*key_path, "name"), "It is missing.", ", ".join(("name", *KEYS)))
+        document.fail((*key_path, "name"), "A required key is missing.", ", ".join(("name", *KEYS)))
     name = document.checked(data.pop("name"), str, (*key_path, "name"), "text")
     return name, data, (*key_path, name)
 
@@ -105,7 +103,7 @@ def _normalize(document: JsonDocument, data: Any, key_path: KeyPath) -> dict[str
         elif key not in KEYS:
             suggestion = suggest_key(key, KEYS) if key not in _NEVER_MISSPELT else None
             if suggestion is not None:
-                document.fail((*key_path, key), f"There is no such key. Did you mean {suggestion!r}?", ", ".join(KEYS))
+                document.fail((*key_path, key), f"Unknown key. Did you mean {suggestion!r}?", ", ".join(KEYS))
             document.warn(Code.IGNORED_KEY, (*key_path, key))
     return _normalize_command(normalized)
 

@@ -146,7 +146,9 @@ class Connection:
             self._ready_since = None
             self._has_ended = False
             if not await asyncio.to_thread(self._may_start):
-                self._on_end(End("what it is started with is not what was trusted", is_final=True))
+                self._on_end(
+                    End("the files that it is started with have changed since they were trusted", is_final=True)
+                )
                 return
             session = Session(
                 self.definition, self._environment, self._clock, self._pending, self._on_offer, self._on_end

@@ -115,7 +115,7 @@ def _server(document: JsonDocument, name: str, data: dict[str, Any], key_path: K
     for key in _FLAG_KEYS:
         document.checked(data.get(key, False), bool, (*key_path, key), "true, false")
     if "disabled" in data and "enabled" in data:
-        document.fail((*key_path, "enabled"), "It stands beside disabled.", "one of the two")
+        document.fail((*key_path, "enabled"), "Both enabled and disabled are set.", "only one of them")
     settings = {key: value for key, value in data.items() if key in (_HTTP_KEYS if is_http else _STDIO_KEYS)}
     cwd = document.text(settings["cwd"], (*key_path, "cwd")) if "cwd" in settings else None
     if cwd is not None and not cwd.startswith("/"):
@@ -150,7 +150,7 @@ def _transport(document: JsonDocument, name: str, data: dict[str, Any], key_path
                 return None
             transports.add(_TRANSPORTS[value])
     if len(transports) == 2:
-        document.fail((*key_path, "transport"), "It contradicts type.", "one of the two")
+        document.fail((*key_path, "transport"), "This key contradicts type.", "only one of them")
     transport: Transport = transports.pop() if transports else "http" if "url" in data else "stdio"
     required_key = "url" if transport == "http" else "command"
     if required_key not in data:
@@ -195,7 +195,7 @@ def _pairs(
         document.checked(name, str, key_path, allowed)
         document.checked(value, str, (*key_path, name), "text")
         if not is_name(name):
-            document.fail((*key_path, name), "It cannot be a name here.", allowed)
+            document.fail((*key_path, name), "The name isn't valid here.", allowed)
     return pairs
 
 
@@ -207,7 +207,7 @@ def _headers(document: JsonDocument, data: Any, key_path: KeyPath) -> Mapping[st
     headers = _pairs(document, data, key_path, lambda name: bool(_HEADER.fullmatch(name)), "names of HTTP headers")
     for name, value in headers.items():
         if not value.isascii() or not value.replace("\t", " ").isprintable():
-            document.fail((*key_path, name), "It holds what a header cannot hold.", "printable ASCII")
+            document.fail((*key_path, name), "The value has characters that a header can't have.", "printable ASCII")
     return headers
 
 
@@ -219,7 +219,7 @@ def _url(document: JsonDocument, data: Any, key_path: KeyPath) -> str:
     except ValueError:
         is_address = False
     if not is_address or _UNPRINTABLE.search(url):
-        document.fail(key_path, "It is no such address.", "http://… or https://…")
+        document.fail(key_path, "The value isn't a valid URL.", "http://… or https://…")
     return url
 
 
@@ -227,8 +227,8 @@ def _seconds(document: JsonDocument, data: Any, key_path: KeyPath) -> float:
     """The time limit of a call. Values above an hour are taken for milliseconds, which some programs write."""
     allowed = f"a number of seconds above 0, up to {MAX_CALL_SECONDS}; more than that are milliseconds"
     if isinstance(data, bool) or not isinstance(data, int | float):
-        document.fail(key_path, f"It is {type_name(data)}.", allowed)
+        document.fail(key_path, f"The value is {type_name(data)}.", allowed)
     seconds = data / _MILLISECONDS_PER_SECOND if data > MAX_CALL_SECONDS else data
     if not 0 < seconds <= MAX_CALL_SECONDS:
-        document.fail(key_path, "It is out of bounds.", allowed)
+        document.fail(key_path, "The number is out of range.", allowed)
     return float(seconds)

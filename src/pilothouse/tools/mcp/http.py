@@ -96,7 +96,7 @@ class _ConnectionWatch:
         if method == "GET" and status == 200:
             self._has_listened = True
         elif has_session and (status == 404 or (method == "GET" and self._has_listened and 400 <= status < 500)):
-            finish(self.ended, "it has lost the session")
+            finish(self.ended, "it lost the session")
 
     def may_listen(self) -> bool:
         """Whether the SDK may open another event stream. The SDK reopens a stream as soon as it ends, without limit."""
@@ -108,7 +108,7 @@ class _ConnectionWatch:
 
     def on_loss(self, error: Exception) -> None:
         self.evidence = connection_problem(error)
-        finish(self.ended, f"it cannot be reached: {error or type(error).__name__}")
+        finish(self.ended, f"can't connect: {error or type(error).__name__}")
 
 
 def _transport(watch: _ConnectionWatch, proxy: str | None) -> httpx2.AsyncBaseTransport:
@@ -121,7 +121,7 @@ def _transport(watch: _ConnectionWatch, proxy: str | None) -> httpx2.AsyncBaseTr
             if request.method == "DELETE":
                 return await self._delete_session(request)
             if request.method == "GET" and not watch.may_listen():
-                raise httpx2.ConnectError("its streams end again and again")
+                raise httpx2.ConnectError("its streams keep ending")
             try:
                 response = await super().handle_async_request(request)
             except httpx2.TransportError as error:
@@ -177,7 +177,7 @@ def _bounded(response: httpx2.Response, watch: _ConnectionWatch, *, is_endless: 
                     raise
                 if not is_endless:
                     watch.on_loss(error)
-                raise fault(f"the connection broke off: {error or type(error).__name__}") from error
+                raise fault(f"the connection was lost: {error or type(error).__name__}") from error
 
         async def aclose(self) -> None:
             await inner.aclose()

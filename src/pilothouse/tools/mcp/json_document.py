@@ -26,7 +26,7 @@ class JsonDocument:
         except (ValueError, RecursionError) as error:
             self._raise(1, "-", f"{error}.", "JSON")
         if self._duplicate_key is not None:
-            self.fail((self._duplicate_key,), "It stands there twice.", "each key once")
+            self.fail((self._duplicate_key,), "The key is there twice.", "each key once")
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         """Detect repeated keys: JSON parsers silently keep the last value."""
@@ -48,19 +48,19 @@ class JsonDocument:
         """The data, checked to be of this type. A text must be valid Unicode without NUL, so that it can be stored and
         passed on."""
         if not isinstance(data, kind):
-            self.fail(key_path, f"It is {type_name(data)}.", allowed)
+            self.fail(key_path, f"The value is {type_name(data)}.", allowed)
         if isinstance(data, str):
             if "\0" in data:
-                self.fail(key_path, "It holds a NUL character.", "text without NUL")
+                self.fail(key_path, "The text has a NUL character.", "text without NUL")
             if any("\ud800" <= character <= "\udfff" for character in data):
-                self.fail(key_path, "It holds half a character.", "text in Unicode")
+                self.fail(key_path, "The text has half of a surrogate pair.", "valid Unicode")
         return data
 
     def text(self, data: Any, key_path: KeyPath) -> str:
         """A text that is not blank."""
         text: str = self.checked(data, str, key_path, "text")
         if not text.strip():
-            self.fail(key_path, "It is empty.", "text")
+            self.fail(key_path, "The text is empty.", "text")
         return text
 
     def _line_of(self, key_path: KeyPath) -> int:
@@ -81,4 +81,4 @@ def type_name(data: Any) -> str:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} isn't valid JSON")

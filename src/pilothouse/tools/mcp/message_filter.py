@@ -114,7 +114,7 @@ class MessageFilter:
         elif envelope.method is not None and envelope.id is not None:
             self._open.add(envelope.id)
             if len(self._open) > MAX_OPEN_REQUESTS:
-                raise ProtocolViolation(f"asked more than {MAX_OPEN_REQUESTS} things at once")
+                raise ProtocolViolation(f"sent more than {MAX_OPEN_REQUESTS} requests at once")
         return message
 
     def message_sent(self, message: Any) -> None:

@@ -240,7 +240,7 @@ def error_text(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if is_invalid_message(error):
-        return "it gave an answer that is not valid MCP"
+        return "its answer isn't valid MCP"
     return str(error)[:_MAX_ERROR_CHARACTERS] or type(error).__name__
 
 

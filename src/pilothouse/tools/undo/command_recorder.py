@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pilothouse.tools.artifacts import ArtifactStore
 
 _PROGRESS_DELAY_SECONDS = 1.0
-_PROGRESS_TEXT = "Recording what the files hold, so that this command can be undone …\n"
+_PROGRESS_TEXT = "Recording the files' content, so that this command can be undone …\n"
 
 
 class CommandReport(NamedTuple):

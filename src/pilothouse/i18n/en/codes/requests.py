@@ -11,10 +11,10 @@ REQUESTS: Mapping[Code, str] = {
     Code.UNKNOWN_CALL: "No action {call_id!r} needs approval here. It may already be decided.",
     Code.UNKNOWN_BRANCH: "Unknown branch {branch!r}. Choose one of: {allowed}.",
     Code.UNKNOWN_MODEL: "Unknown model {model!r}. Choose one of: {allowed}.",
-    Code.INVALID_ID: "Invalid id {value!r}. Use 1 to 64 letters, digits, '-' and '_'.",
+    Code.INVALID_ID: "Invalid ID {value!r}. Use 1 to 64 letters, digits, '-' and '_'.",
     Code.INVALID_NAME: "Invalid name {value!r}. Use 1 to 100 characters, without control characters.",
     Code.INVALID_PAYLOAD: "The message can't be read: {detail}. Use these payload types: {allowed}.",
-    Code.EMPTY_MESSAGE: "The message is empty. Send at least one payload, with a text that isn't blank.",
+    Code.EMPTY_MESSAGE: "The message is empty. Send some text or an attachment.",
     Code.TEXT_TOO_LARGE: "The text is too long: it has {size} bytes, and at most {limit} are allowed.",
     Code.NOT_TEXT: "The text isn't valid Unicode ({detail}). Send text that can be encoded as UTF-8.",
     Code.UNSUPPORTED_PAYLOAD: "Payloads of type {type!r} aren't supported yet. Use one of: {allowed}.",
@@ -41,7 +41,7 @@ REQUESTS: Mapping[Code, str] = {
     ),
     Code.DIGEST_CHANGED: "The action {call_id} has changed since it was shown. Review it again, then decide.",
     Code.BRANCH_EXISTS: "The branch {branch!r} already exists. Choose another name.",
-    Code.CONTEXT_EXISTS: "The conversation {context_id!r} already exists. Choose another id.",
+    Code.CONTEXT_EXISTS: "The conversation {context_id!r} already exists. Choose another ID.",
     Code.MESSAGE_INCOMPLETE: (
         "Can't branch from the message {message_id!r}: it's still being written. Choose a complete message."
     ),

@@ -14,14 +14,14 @@ SERVER: Mapping[Code, str] = {
     Code.BODY_TOO_LARGE: "The request body is larger than {limit} bytes. Send less.",
     Code.BODY_TOO_SLOW: "The request body didn't arrive within {seconds} seconds. Try again.",
     Code.AMBIGUOUS_DECISION: (
-        "{count} conversations need your input: name each action by its id, and the conversation that an answer is for."
+        "{count} conversations need your input: name each action by its ID, and the conversation that an answer is for."
     ),
     Code.EDIT_WITHOUT_ARGUMENTS: "'args' is required for a decision of type 'edit', and allowed only there.",
     Code.POLICY_TOOLS: (
         "Too many or too long tool names: approval rules take at most {limit} tools, each with at most {length} "
         "characters."
     ),
-    Code.QUERY_TOO_LARGE: "The request address is longer than {limit} bytes.",
+    Code.QUERY_TOO_LARGE: "The request URL is longer than {limit} bytes. Shorten it.",
     Code.UNAUTHORIZED: (
         "You're not signed in. Run 'pilothouse open' on the server's machine (with --data-dir if the server uses it) "
         "and open the link it prints. Or open the server's address and enter your access token. Programs send it as "
@@ -84,15 +84,15 @@ SERVER: Mapping[Code, str] = {
     Code.SERVER_STOPPING: "The server is stopping. Everything it confirmed is saved. Connect again when it's back.",
     Code.NOTHING_TO_RESUME: "This conversation isn't waiting for a decision (state: {state}).",
     Code.TOO_MANY_DECISIONS: (
-        "{given} decisions were given, but {pending} actions need approval. Name each action by its id, or give the "
+        "{given} decisions were given, but {pending} actions need approval. Name each action by its ID, or give the "
         "decisions in order."
     ),
     Code.PLAN_DENIED: "Plan mode doesn't allow this. Switch to build mode to continue.",
     Code.NOBODY_HERE: (
-        "Nobody can be asked here, so actions that need a person aren't run. Continue without them, and say what you "
-        "could not do."
+        "Nobody can be asked here, so actions that need approval or an answer aren't run. Continue without them, "
+        "and say what you couldn't do."
     ),
-    Code.NOT_DONE: "Not done, because it needs approval from a person: {calls}",
+    Code.NOT_DONE: "Not done, because nobody could be asked: {calls}",
     Code.WEAK_ACCESS: (
         "The access token in {source} is too short or has characters that aren't allowed: it has {length} characters. "
         "Use at least {limit} letters, digits and -._~+/=."

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pilothouse.domain.codes import Code
 
 STEERING: Mapping[Code, str] = {
-    Code.UNKNOWN_RULE: "There is no rule {rule!r} that you can revoke. It may already be revoked.",
+    Code.UNKNOWN_RULE: "There is no rule {rule!r} that you can revoke. It may have been revoked already.",
     Code.UNKNOWN_PERSONA: "Unknown persona {persona!r}. Choose one of: {allowed}.",
-    Code.UNKNOWN_QUEUED: "The message {message_id!r} isn't in the queue. It may already be sent.",
+    Code.UNKNOWN_QUEUED: "The message {message_id!r} isn't in the queue. It may have been sent already.",
     Code.INVALID_CURSOR: "Invalid position {cursor!r}. Use the 'next' value of an earlier page.",
     Code.INVALID_EXPORT: "This file can't be imported: {detail}.",
     Code.INVALID_CONFIG: "{file}, line {line}, {key}: {detail} Allowed: {allowed}.",
@@ -53,7 +53,10 @@ STEERING: Mapping[Code, str] = {
     Code.NOT_PAUSED: "The turn isn't paused (state: {state}).",
     Code.QUEUE_FULL: "The queue is full: it already has {limit} messages. Wait, or remove some.",
     Code.TOO_MANY_RULES: "You already have {limit} rules. Revoke some first.",
-    Code.BRANCH_IN_USE: "Can't delete the branch {branch!r}: it's in use.",
+    Code.BRANCH_IN_USE: (
+        "Can't do this while the branch {branch!r} is in use: it's active, has an unfinished turn, or holds the "
+        "original messages of a compacted branch."
+    ),
     Code.RULE_IN_FILE: "This rule is defined in {file}. Edit it there.",
     Code.ELEVATION_RUNS: "Allowed for now in {mode} mode, as in Agent mode.",
     Code.ANCESTOR_DENIED: "The parent conversation is in {mode} mode, which doesn't allow {tool}.",
@@ -80,7 +83,7 @@ STEERING: Mapping[Code, str] = {
     Code.LIMIT_COST: "Stopped: the turn cost {used}, and its limit is {limit}. Continue?",
     Code.RULES_CUT: (
         "The record of your rules was cut off, rewritten or removed outside of Pilothouse: it had {known} entries, and "
-        "they are no longer as they were. A rule that you revoked may be back, and a rule that forbids something may "
+        "they are no longer intact. A rule that you revoked may be back, and a rule that forbids something may "
         "be gone, so every action needs your approval. Check your rules, then revoke the one that asks about every "
         "tool. If you removed the data folder yourself, or once you have checked, you can also stop Pilothouse and "
         "accept all records as they are now: pilothouse audit verify --accept"
@@ -96,11 +99,11 @@ STEERING: Mapping[Code, str] = {
     Code.PROCESSOR_FAILED: "A message processor failed: {detail}",
     Code.INVALID_PATH: "Invalid path {path!r}.",
     Code.INVALID_NUMBER: "Enter a number from 1 to {limit}.",
-    Code.RULE_WITHOUT_TOOL: "The rule names no tool. Name one, or '*' for all tools.",
+    Code.RULE_WITHOUT_TOOL: "The rule has no tool. Name one, or use '*' for all tools.",
     Code.RULE_FOLDER: "{folder!r} isn't a folder in the project.",
     Code.RULE_NOT_OFFERED: "The rule {scope!r} isn't available for this action. Choose one of: {allowed}.",
     Code.RULE_MINUTES: "A rule can last at most {limit} minutes.",
-    Code.RULE_WITH_EDIT: "You can only always allow an action as it was shown, not an edited one.",
+    Code.RULE_WITH_EDIT: "“Always allow” only works for an action as it was shown, not for an edited one.",
     Code.POLICY_DEPTH: "The number of steps must be 1 or more.",
     Code.ELEVATION_END: "Set exactly one limit: calls, turn or minutes.",
     Code.ELEVATION_CALLS: "Enter a number of actions from 1 to {limit}.",
@@ -113,6 +116,6 @@ STEERING: Mapping[Code, str] = {
     Code.MERGE_NOT_ON_SOURCE: "These messages aren't on the source branch: {ids}.",
     Code.COMMAND_USAGE: "Usage: {usage}",
     Code.REACH_CHANGED: (
-        "Nothing was run: {tool} would now affect something else than when it was decided. Request it again."
+        "Nothing was run: what {tool} would affect has changed since it was decided. Request it again."
     ),
 }

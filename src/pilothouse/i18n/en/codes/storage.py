@@ -23,8 +23,9 @@ STORAGE: Mapping[Code, str] = {
         "needs approval. Request it again."
     ),
     Code.SANDBOX_TOO_MANY_ENTRIES: (
-        "Nothing was run: {folder} has more than {most} entries beside private data of Pilothouse, too many to confine "
-        "a program to each of them. Move the data folder into a folder of its own, or remove entries. Then try again."
+        "Nothing was run: {folder} has more than {most} entries next to Pilothouse's private data, too many to grant a "
+        "program access to each of them. Move the data folder into a folder of its own, or remove entries. Then try "
+        "again."
     ),
     Code.DISK_SPACE_LOW: (
         "Only {free_mb} MB are free on the disk with the data folder {path}. Free up space before the disk is full."
@@ -62,8 +63,8 @@ STORAGE: Mapping[Code, str] = {
         "tool. Or stop Pilothouse and accept all records as they are now: pilothouse audit verify --accept"
     ),
     Code.AUDIT_NOT_CONFIRMED: (
-        "The audit log is intact, but not confirmed here: this machine has noted nothing of it yet, as with a copied "
-        "folder. The next entry confirms it."
+        "The audit log is intact, but not confirmed here: this machine has no record of it yet, for example because "
+        "the folder was copied. The next entry confirms it."
     ),
     Code.AUDIT_WHOLE: "The audit log is intact.",
     Code.AUDIT_LOST: "The conversation is gone: its folder was removed outside of Pilothouse.",

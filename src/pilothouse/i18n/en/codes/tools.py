@@ -50,14 +50,14 @@ TOOLS: Mapping[Code, str] = {
         "Needs your approval: what this action starts can't be determined, and there is a rule about {tool} [{where}], "
         "added by {given}."
     ),
-    Code.RULE_WORDS: "Enter 1 to {limit} plain words of one command for the rule.",
-    Code.RUNS_CODE: "{path!r} can make programs of yours run code, so only you can allow this change.",
+    Code.RULE_WORDS: "For the rule, enter the first words of a single command: 1 to {limit} plain words.",
+    Code.RUNS_CODE: "{path!r} can make your programs run code, so only you can allow this change.",
     Code.COMMAND_NOT_CHECKED: (
         "This command is too long, too deeply nested or too unusual to be checked for changes to files that make "
-        "programs of yours run code, so only you can allow it. Several shorter commands are checked one by one."
+        "your programs run code, so only you can allow it. Several shorter commands are checked one by one."
     ),
     Code.CODE_FILES_CHANGED: (
-        "This command changed files that make programs of yours run code: {paths}. Check them before you continue."
+        "This command changed files that make your programs run code: {paths}. Check them before you continue."
     ),
     Code.FILE_READ_ONLY: "{path!r} is marked read-only, so only you can allow this change.",
     Code.FILE_NOT_WRITABLE: (
@@ -94,7 +94,7 @@ TOOLS: Mapping[Code, str] = {
     Code.INVALID_TOOL: "{tool!r} can't be used as a tool: {detail}.",
     Code.UNKNOWN_SERVER: "Unknown MCP server {server!r}. Choose one of: {allowed}.",
     Code.TRUST_CHANGED: "The settings in {folder!r} have changed since they were shown. Review them again.",
-    Code.NO_OUTPUT: "The action {call_id!r} has no other output than its result.",
+    Code.NO_OUTPUT: "The action {call_id!r} has no output beyond its result.",
     Code.ONLY_LOCAL_USER: "Only the machine's own user (local) can change this, because it concerns the whole machine.",
     Code.ONLY_LOCAL: "This can only be set in {file}, not over the network.",
 }

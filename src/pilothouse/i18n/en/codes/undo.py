@@ -7,16 +7,18 @@ from pilothouse.domain.codes import Code
 UNDO: Mapping[Code, str] = {
     Code.NOTHING_TO_UNDO: "Nothing to undo.",
     Code.CHANGE_UNDONE: (
-        "The user has undone your last file change. These files are again as they were before it: {paths}. Read them "
-        "before you continue."
+        "The user has undone your last file change. These files are back to what they were before it: {paths}. Read "
+        "them before you continue."
     ),
-    Code.UNDO_REFUSED: "Nothing was undone: {paths} changed after the agent's own change.",
-    Code.UNDO_CONFLICT: "Changed by someone else after the agent's own change, so left as they are: {paths}.",
+    Code.UNDO_REFUSED: "Nothing was undone: {paths} changed again after the agent's change.",
+    Code.UNDO_CONFLICT: (
+        "These files were changed by someone else after the agent's change and were left as they are: {paths}."
+    ),
     Code.UNDO_UNKEPT: (
-        "Left as they are, because they are too large or can't be read, and undo replaces no file without keeping a "
-        "copy: {paths}."
+        "These files were left as they are, because they are too large or can't be read, and undo never replaces a "
+        "file without keeping a copy: {paths}."
     ),
-    Code.UNDO_SET_ASIDE: "Their content before the agent's change is in: {files}.",
+    Code.UNDO_SET_ASIDE: "Their content from before the agent's change is in: {files}.",
     Code.UNDO_ASKS: (
         "A command changed {paths}, and a person may have changed files meanwhile, so only a person can undo that here."
     ),
@@ -30,8 +32,7 @@ UNDO: Mapping[Code, str] = {
     Code.UNDO_INTERRUPTED: "The command was interrupted before its changes could be recorded.",
     Code.UNDO_IGNORED: "Files in ignored or generated folders aren't restored: {paths}.",
     Code.UNDO_UNSEEN: (
-        "The earlier content of these files isn't known, because the project is too large to look at all of it: "
-        "{paths}."
+        "The earlier content of these files isn't known, because the project is too large to scan completely: {paths}."
     ),
     Code.UNDO_TOO_MANY: "Too many files changed to save all of them: {paths}.",
     Code.UNDO_TOO_LARGE: "Files over {megabytes} MB aren't saved: {paths}.",
@@ -42,7 +43,7 @@ UNDO: Mapping[Code, str] = {
     Code.UNDO_SPECIAL: "Sockets, pipes and devices aren't restored: {paths}.",
     Code.UNDO_UNREADABLE: "These files couldn't be read before the command ran: {paths}.",
     Code.UNDO_COVERAGE: (
-        "Undo covers only a part of this folder, because it has too many files: the nearest {files} entries and "
+        "Undo covers only part of this folder, because it has too many files: the nearest {files} entries and "
         "{megabytes} MB. Work in a project folder to have all of it covered."
     ),
     Code.GIT_CREATED: "The git repository in {repository} was created. Undo doesn't remove it.",

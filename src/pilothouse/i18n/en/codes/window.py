@@ -37,7 +37,7 @@ WINDOW: Mapping[Code, str] = {
     Code.IMAGE_ADDRESS: "This isn't an image address. Use one of: {allowed}.",
     Code.IMAGE_BASE64: "The image isn't valid base64: {detail}.",
     Code.IMAGE_KIND: (
-        "These {size} bytes aren't a supported image. Use one of: {allowed} (recognized by how the bytes begin)."
+        "These {size} bytes aren't a supported image. Use one of: {allowed} (recognized by the first bytes)."
     ),
     Code.IMAGE_TOO_LARGE: "The image is too large: it has {size} bytes, and at most {limit} are allowed.",
     Code.IMAGE_UNSEEN: (

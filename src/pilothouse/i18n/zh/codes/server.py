@@ -13,10 +13,10 @@ SERVER: Mapping[Code, str] = {
     Code.UNSUPPORTED_TYPE: "此处不接受内容类型 {type!r}。可用：{allowed}。",
     Code.BODY_TOO_LARGE: "请求内容超过 {limit} 字节。请减少内容。",
     Code.BODY_TOO_SLOW: "请求内容没有在 {seconds} 秒内到达。请重试。",
-    Code.AMBIGUOUS_DECISION: "有 {count} 个对话等待你处理：请用编号指明每个操作，并指明回答所属的对话。",
+    Code.AMBIGUOUS_DECISION: "有 {count} 个对话等待你处理：请用 ID 指明每个操作，并指明回答所属的对话。",
     Code.EDIT_WITHOUT_ARGUMENTS: "“args” 只能且必须用于 “edit” 类型的决定。",
     Code.POLICY_TOOLS: "工具名称过多或过长：审批规则最多列出 {limit} 个工具，每个名称最多 {length} 个字符。",
-    Code.QUERY_TOO_LARGE: "请求地址超过 {limit} 字节。",
+    Code.QUERY_TOO_LARGE: "请求网址超过 {limit} 字节。请缩短。",
     Code.UNAUTHORIZED: (
         "你尚未登录。请在服务器所在的机器上运行 “pilothouse open”（如服务器使用了 --data-dir，请加上），"
         "然后打开该命令显示的链接；或打开服务器的地址并输入你的访问令牌。程序请发送 “Authorization: Bearer 令牌”。"
@@ -60,13 +60,11 @@ SERVER: Mapping[Code, str] = {
     Code.SERVER_STOPPING: "服务器正在停止。已确认的内容都已保存。请在服务器恢复后重新连接。",
     Code.NOTHING_TO_RESUME: "此对话没有待批准的操作（状态：{state}）。",
     Code.TOO_MANY_DECISIONS: (
-        "给出了 {given} 个决定，但有 {pending} 个操作待批准。请用编号指明每个操作，或按顺序给出决定。"
+        "给出了 {given} 个决定，但有 {pending} 个操作待批准。请用 ID 指明每个操作，或按顺序给出决定。"
     ),
     Code.PLAN_DENIED: "当前为思考模式，请切换到 build 模式执行操作",
-    Code.NOBODY_HERE: (
-        "此处无人可以询问，因此需要人批准的操作不会执行。请在没有这些操作的情况下继续，并说明未能完成的内容。"
-    ),
-    Code.NOT_DONE: "未执行，因为需要人批准：{calls}",
+    Code.NOBODY_HERE: "此处无人可以询问，因此需要批准或回答的操作不会执行。请跳过这些操作继续，并说明未能完成的内容。",
+    Code.NOT_DONE: "未执行，因为无人可以询问：{calls}",
     Code.WEAK_ACCESS: (
         "{source} 中的访问令牌过短或含有不允许的字符：共 {length} 个字符。请使用至少 {limit} 个字母、数字或 -._~+/=。"
     ),

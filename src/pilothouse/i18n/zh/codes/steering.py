@@ -43,7 +43,9 @@ STEERING: Mapping[Code, str] = {
     Code.NOT_PAUSED: "本轮没有暂停（状态：{state}）。",
     Code.QUEUE_FULL: "队列已满：已有 {limit} 条消息。请等待，或移除一些。",
     Code.TOO_MANY_RULES: "你已有 {limit} 条规则。请先撤销一些。",
-    Code.BRANCH_IN_USE: "无法删除分支 {branch!r}：该分支正在使用。",
+    Code.BRANCH_IN_USE: (
+        "分支 {branch!r} 正在使用，无法执行此操作：该分支是当前分支、有未结束的轮次，或保存着其他分支压缩前的消息。"
+    ),
     Code.RULE_IN_FILE: "此规则在 {file} 中定义。请在该文件中编辑。",
     Code.ELEVATION_RUNS: "“{mode}”模式已临时放行，与“智能体”模式相同。",
     Code.ANCESTOR_DENIED: "上级对话为“{mode}”模式，不允许 {tool}。",
@@ -67,7 +69,7 @@ STEERING: Mapping[Code, str] = {
     Code.WHY_ENDED: "结果：{status}。",
     Code.LIMIT_COST: "已停止：本轮费用为 {used}，上限为 {limit}。要继续吗？",
     Code.RULES_CUT: (
-        "你的规则记录在 Pilothouse 之外被截断、改写或删除：此前有 {known} 条，现在已不是原样。"
+        "你的规则记录在 Pilothouse 之外被截断、改写或删除：此前有 {known} 条，现在已不完整或被更改。"
         "已撤销的规则可能重新出现，禁止性规则可能丢失，因此所有操作都需要你批准。请检查规则，"
         "然后撤销那条对所有工具进行询问的规则。如果数据文件夹是你自己删除的，或者你已检查完毕，也可以停止 Pilothouse，"
         "然后接受所有记录的当前内容：pilothouse audit verify --accept"
@@ -86,15 +88,15 @@ STEERING: Mapping[Code, str] = {
     Code.RULE_FOLDER: "{folder!r} 不是项目中的文件夹。",
     Code.RULE_NOT_OFFERED: "此操作不提供规则 {scope!r}。可选：{allowed}。",
     Code.RULE_MINUTES: "规则最多持续 {limit} 分钟。",
-    Code.RULE_WITH_EDIT: "只能始终允许按所显示内容批准的操作，不能用于编辑后的操作。",
+    Code.RULE_WITH_EDIT: "“始终允许”只适用于所显示的原操作，不适用于编辑后的操作。",
     Code.POLICY_DEPTH: "步数至少为 1。",
     Code.ELEVATION_END: "请只设置一个限度：calls、turn 或 minutes。",
     Code.ELEVATION_CALLS: "请输入 1 到 {limit} 之间的操作数量。",
     Code.ELEVATION_MINUTES: "请输入分钟数，最多 {limit}。",
-    Code.ELEVATION_WITHOUT_TURN: "当前没有进行中的一轮，无法放行本轮。请改用操作数量或分钟数。",
+    Code.ELEVATION_WITHOUT_TURN: "当前没有正在进行的轮次，无法放行本轮。请改用操作数量或分钟数。",
     Code.MERGE_INTO_ITSELF: "分支 {branch!r} 不能与自身合并。",
     Code.MERGE_IDS: "message_ids 只能且必须用于 cherry_pick。",
     Code.MERGE_NOT_ON_SOURCE: "以下消息不在源分支上：{ids}。",
     Code.COMMAND_USAGE: "用法：{usage}",
-    Code.REACH_CHANGED: "没有执行任何操作：{tool} 现在涉及的内容与作出决定时不同。请重新请求。",
+    Code.REACH_CHANGED: "没有执行任何操作：自作出决定以来，{tool} 涉及的内容已有变化。请重新请求。",
 }

@@ -11,7 +11,7 @@ STORAGE: Mapping[Code, str] = {
     Code.CHANGE_NOT_KEPT: "没有更改任何内容：无法为撤销保存 {path} 的当前内容（{detail}）。请释放磁盘空间，然后重试。",
     Code.SANDBOX_INCOMPLETE: "未运行命令：自作出决定以来，内核沙盒已不再完整，该命令现在需要批准。请重新请求。",
     Code.SANDBOX_TOO_MANY_ENTRIES: (
-        "没有执行任何操作：{folder} 中与 Pilothouse 私有数据并列的条目超过 {most} 个，无法逐一限制程序的访问范围。"
+        "没有执行任何操作：{folder} 中与 Pilothouse 私有数据并列的条目超过 {most} 个，无法逐一为程序授予访问权限。"
         "请将数据文件夹移到单独的文件夹，或减少条目，然后重试。"
     ),
     Code.DISK_SPACE_LOW: "数据文件夹 {path} 所在磁盘仅剩 {free_mb} MB。请在磁盘写满之前释放空间。",
@@ -38,7 +38,7 @@ STORAGE: Mapping[Code, str] = {
         "verify --accept"
     ),
     Code.AUDIT_NOT_CONFIRMED: (
-        "审计记录完整，但尚未在此确认：本机还没有为其留下凭据（例如复制来的文件夹）。写入下一条记录后即得到确认。"
+        "审计记录完整，但尚未在本机确认：本机还没有登记过该记录（例如文件夹是复制来的）。写入下一条记录后即可确认。"
     ),
     Code.AUDIT_WHOLE: "审计记录完整。",
     Code.AUDIT_LOST: "对话已不存在：其文件夹在 Pilothouse 之外被删除。",

@@ -24,13 +24,13 @@ TOOLS: Mapping[Code, str] = {
     Code.MCP_FAILED: "与 MCP 服务器 {name} 的连接失败：{detail}。请检查其设置。",
     Code.SETTINGS_WAIT: "按照你的设置，{tool} 的每次使用都需要你批准。",
     Code.RULE_MAY_APPLY: "需要你批准：无法判断此操作会启动什么，而有规则涉及 {tool} [{where}]（来源：{given}）。",
-    Code.RULE_WORDS: "请为规则输入一条命令的 1 到 {limit} 个普通单词。",
+    Code.RULE_WORDS: "请为规则输入单条命令开头的 1 到 {limit} 个普通单词。",
     Code.RUNS_CODE: "{path!r} 可能让你的程序执行代码，因此只有你能允许此更改。",
     Code.COMMAND_NOT_CHECKED: (
-        "此命令过长、嵌套过深或写法过于特殊，无法检查是否会更改让你的程序执行代码的文件，因此只有你能允许。"
+        "此命令过长、嵌套过深或写法过于特殊，无法检查是否会更改那些能让你的程序执行代码的文件，因此只有你能允许。"
         "拆成几条较短的命令后，会逐条检查。"
     ),
-    Code.CODE_FILES_CHANGED: "此命令更改了会让你的程序执行代码的文件：{paths}。请先检查这些文件，再继续。",
+    Code.CODE_FILES_CHANGED: "此命令更改了能让你的程序执行代码的文件：{paths}。请先检查这些文件，再继续。",
     Code.FILE_READ_ONLY: "{path!r} 已标记为只读，因此只有你能允许此更改。",
     Code.FILE_NOT_WRITABLE: (
         "无法写入 {path!r}：{detail}。文件属于其他用户、不可更改，或者所在文件夹或磁盘为只读。请先更改权限，"
@@ -62,7 +62,7 @@ TOOLS: Mapping[Code, str] = {
     Code.INVALID_TOOL: "{tool!r} 不能用作工具：{detail}。",
     Code.UNKNOWN_SERVER: "未知的 MCP 服务器 {server!r}。可选：{allowed}。",
     Code.TRUST_CHANGED: "{folder!r} 中的项目设置在显示之后已更改。请重新查看。",
-    Code.NO_OUTPUT: "操作 {call_id!r} 除结果外没有其他输出。",
+    Code.NO_OUTPUT: "操作 {call_id!r} 除了结果，没有其他输出。",
     Code.ONLY_LOCAL_USER: "只有本机用户（local）可以更改，因为这关系到整台机器。",
     Code.ONLY_LOCAL: "只能在 {file} 中设置，不能通过网络设置。",
 }
