@@ -95,10 +95,10 @@ class CallRecord(Value, kw_only=True):
         return self.effect == "question"
 
     def undecided(self) -> "CallRecord":
-        """The call before any decision: pending, and not started."""
-        return msgspec.structs.replace(
-            self, status="pending", approval=None, decided_at=None, decided_by=None, started_at=None
-        )
+        """The call before any decision: pending, not started, and waiting for a person, who sees its files as of its
+        inspection."""
+        no_decision: dict[str, Any] = {"approval": None, "decided_at": None, "decided_by": None, "started_at": None}
+        return msgspec.structs.replace(self, status="pending", waited=True, **no_decision)
 
 
 def fingerprint_of(tool: str, arguments: Any) -> str:

@@ -88,7 +88,7 @@ def start_calls(turn: Turn, draft: Draft) -> None:
             end_call(draft, live, call.id, "denied", reason=decision.reason)
             continue
         if decision.verdict is Verdict.ASK:
-            draft.undecide_call(call.id, reason=decision.reason, waited=True)
+            draft.undecide_call(call.id, reason=decision.reason)
             continue
         has_earlier_call, has_unfinished_call = has_unfinished_call, True
         if call.effect == "mutating":
@@ -171,7 +171,7 @@ def redecide_pending(
         elif decision.verdict is Verdict.ALLOW:
             draft.change_call(call.id, status="approved", decided_at=at, decided_by=by, reason=decision.reason)
         else:
-            draft.undecide_call(call.id, reason=decision.reason, waited=True)
+            draft.undecide_call(call.id, reason=decision.reason)
 
 
 def note_approved_round(draft: Draft) -> None:

@@ -196,7 +196,7 @@ async def _reinspect_open_calls(
         if call.approval is not None or call.status == "approved":
             left_out.append(Reason(Code.APPROVED, {"by": call.approval.by if call.approval is not None else "mode"}))
         record = await reinspect_call(live, msgspec.structs.replace(call, waited=False), call.arguments)
-        records.append(msgspec.structs.replace(record.undecided(), waited=True))
+        records.append(record.undecided())
     return tuple(records)
 
 

@@ -1,0 +1,51 @@
+"""A call that a restart returns to the person runs only with the files that its card stands for."""
+
+import copy
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.codes import Code
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.storage.memory import MemoryStore
+from pilothouse.testing.tools import NoteTool
+from pilothouse.testing.world import World
+from pilothouse.tools.builtin import builtin_tools
+from tests.stories.test_shown_files import SHOWN, SWAPPED, approve, approve_edited, elevate, switch
+
+RELEASES = {"approved": approve, "edited": approve_edited, "switched": switch, "elevated": elevate}
+
+
+@pytest.mark.parametrize("is_swapped", [False, True], ids=["as shown", "swapped"])
+@pytest.mark.parametrize("release", RELEASES)
+async def test_a_script_that_waits_since_a_restart_runs_only_as_it_was(
+    tmp_path: Path, release: str, is_swapped: bool
+) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text(SHOWN)
+    script.chmod(0o755)
+    tools = builtin_tools({"PATH": "/usr/bin:/bin"})
+    store, held = MemoryStore(), NoteTool("change", "mutating", hold=True)
+    change = ScriptedCall(tool="change", arguments={"text": "x"})
+    calls = (change, ScriptedCall(tool="execute", arguments={"command": "./run.sh"}))
+    killed = World(tmp_path, Answer(calls=calls), store=store, tools=[*tools, held])
+    context_id = await killed.start("agent")
+    await killed.runtime.send(context_id, "go")
+    await held.started.wait()
+    again = World(tmp_path, Answer(text="Done."), store=copy.deepcopy(store), tools=tools, ids_from=1000)
+    await killed.runtime.close()
+    async with again.runtime:
+        (call,) = await again.runtime.pending_calls(context_id)
+        assert call.waited
+        if release == "elevated":
+            await again.runtime.switch_mode(context_id, "review")
+        if is_swapped:
+            script.write_text(SWAPPED)
+        await RELEASES[release](again, context_id, call)
+        await again.runtime.rested(context_id)
+        ran = await again.runtime.call(context_id, call.id)
+    if is_swapped:
+        assert (ran.status, ran.reason and ran.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
+        assert not (tmp_path / "made").exists()
+    else:
+        assert (ran.status, (tmp_path / "made").read_text()) == ("executed", "shown\n")
