@@ -1,19 +1,17 @@
 """Constructors of the runtime's own messages in a conversation, and of published errors."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.messages import ErrorMessage, Metadata, NoticeKind, Processing, SystemControl
 from pilothouse.domain.signals import ErrorRaised
 from pilothouse.domain.value import MessageId
-
-if TYPE_CHECKING:
-    from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.context.live_context import LiveContext
 
 
 def system_notice(
-    live: "LiveContext",
+    live: LiveContext,
     kind: NoticeKind,
     content: str = "",
     *,
@@ -32,7 +30,7 @@ def system_notice(
     )
 
 
-def progress_notice(live: "LiveContext", reason: Reason, metadata: Metadata) -> Processing:
+def progress_notice(live: LiveContext, reason: Reason, metadata: Metadata) -> Processing:
     """A notice for the person that does not end the turn."""
     at = live.dependencies.now()
     return Processing(
@@ -46,7 +44,7 @@ def progress_notice(live: "LiveContext", reason: Reason, metadata: Metadata) -> 
     )
 
 
-def error_message(live: "LiveContext", reason: Reason, metadata: Metadata) -> ErrorMessage:
+def error_message(live: LiveContext, reason: Reason, metadata: Metadata) -> ErrorMessage:
     """The message that says why a turn ended."""
     return ErrorMessage(
         id=MessageId(live.dependencies.ambient.new_id()),
@@ -57,6 +55,6 @@ def error_message(live: "LiveContext", reason: Reason, metadata: Metadata) -> Er
     )
 
 
-def publish_error(live: "LiveContext", reason: Reason) -> None:
+def publish_error(live: LiveContext, reason: Reason) -> None:
     """Signal an error to everyone who follows the conversation. Nothing is stored."""
     live.dependencies.hub.publish(ErrorRaised(context_id=live.id, version=live.version, reason=reason))

@@ -25,7 +25,7 @@ from pilothouse.runtime.commands.modes import redecide_subagents
 from pilothouse.runtime.commands.queue import take_first_held
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.pool import ContextPool
-from pilothouse.runtime.request.builder import said_last
+from pilothouse.runtime.request.last_input import read_last_input
 from pilothouse.runtime.turn.turn import Turn, turn_of
 from pilothouse.runtime.turn.user_input import open_turn
 
@@ -57,7 +57,7 @@ async def continue_turn(pool: ContextPool, context_id: str) -> None:
 async def _continue(pool: ContextPool, live: LiveContext) -> None:
     """Open a turn without a new message. The turn first processes and resolves messages that the last one did not."""
     draft = live.draft()
-    last_message = await said_last(live)  # the turn begins at the person's last message, which it answers
+    last_message = await read_last_input(live)  # the turn begins at the person's last message, which it answers
     open_turn(live, draft, start=last_message.start, message_id=last_message.message_id)
     unfinished = [message for message in last_message.recent if _is_unfinished(message)]
     state = ProcessingUserMessage() if unfinished else EnhancingSystemPrompt()
@@ -82,9 +82,8 @@ async def cancel(pool: ContextPool, context_id: str, *, by: str = "local") -> No
             raise Conflict(Code.NOTHING_TO_CANCEL)
         turn = turn_of(live)
         is_first = turn.cancelled_by is None
-        is_driven = (
-            turn.has_begun and not turn.settled.is_set()
-        )  # otherwise the driver is between two turns, and checks `cancelled_by`
+        # A driver between two turns checks `cancelled_by` itself.
+        is_driven = turn.has_begun and not turn.settled.is_set()
         turn.cancelled_by = by
         turn.settled.clear()
         if live.task is None or live.is_resting:

@@ -19,8 +19,8 @@ from pilothouse.runtime.compression.summarizer import Summary, SummaryMethod, ow
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.notices import system_notice
-from pilothouse.runtime.request.builder import said_last
 from pilothouse.runtime.request.history_cache import token_ratio
+from pilothouse.runtime.request.last_input import read_last_input
 from pilothouse.window.compression import CompressionPlan, plan_compression, summary_tokens, with_pins
 from pilothouse.window.history import Block, History
 from pilothouse.window.model_messages import tokens_of
@@ -93,7 +93,7 @@ async def _first_that_fits(
     one that removes most. `total`, the tokens of the whole request, and the budget are in tokens of our own count."""
     blocks, length = list(history.blocks()), history.length
     turn, pinned = live.core.turn, await pinned_positions(live, branch)
-    if turn is None and (last_message := await said_last(live)).message_id is not None:
+    if turn is None and (last_message := await read_last_input(live)).message_id is not None:
         pinned.append(last_message.start)  # the person's last message is never summarized
     uses_importance = budget.strategy == "importance" and not as_far_as_possible
     score = await _importance(live, branch, blocks) if uses_importance else None

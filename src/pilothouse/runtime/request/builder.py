@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import msgspec
 
 from pilothouse.domain.budgets import Meter
 from pilothouse.domain.contexts import CONTINUABLE_ENDS
-from pilothouse.domain.messages import Message, Metadata
+from pilothouse.domain.messages import Metadata
 from pilothouse.domain.modes import Mode
 from pilothouse.domain.tool_offers import ToolDescription
 from pilothouse.domain.value import MessageId
@@ -16,6 +15,7 @@ from pilothouse.llm.base import ModelMessage, ModelRequest
 from pilothouse.runtime.authorization.policy_snapshot import current_snapshot
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.request.history_cache import LoadProgress, token_ratio
+from pilothouse.runtime.request.last_input import read_last_input
 from pilothouse.runtime.request.overview import newest_overview
 from pilothouse.window.history import History
 from pilothouse.window.model_messages import attachment_messages, tokens_in
@@ -28,7 +28,6 @@ _MAX_OPEN_FILES = 20
 # The overview and the list of open files may each take this fraction of the window.
 _OVERVIEW_DIVISOR = 8
 _OPEN_FILES_DIVISOR = 16
-_MAX_MESSAGES_SEARCHED = 2000
 _MAX_PATH_CHARACTERS = 300
 
 
@@ -78,34 +77,7 @@ async def _message_to_continue(live: LiveContext) -> MessageId | None:
     """The message whose turn `continue` would continue, if any."""
     if live.core.last_turn not in CONTINUABLE_ENDS:
         return None
-    return (await said_last(live)).message_id
-
-
-class SaidLast(NamedTuple):
-    """The person's last input on the active branch."""
-
-    start: int
-    """The position of its first message."""
-    message_id: MessageId | None
-    """Its first message; None where there is none among the recent messages."""
-    recent: list[Message]
-    """The last messages of the branch, as far as they were searched."""
-
-
-async def said_last(live: LiveContext) -> SaidLast:
-    branch = live.branches[live.core.active_branch]
-    search_start = max(0, branch.length - _MAX_MESSAGES_SEARCHED)
-    ids = await live.dependencies.store.branch_ids(live.id, branch.name, search_start, branch.length)
-    recent = await live.dependencies.store.messages(live.id, ids)
-    positions = [
-        position
-        for position, message in enumerate(recent)
-        if message.role == "user" and message.metadata.turn is not None
-    ]
-    offset = next(
-        (position for position in positions if recent[position].metadata.turn == recent[positions[-1]].metadata.turn), 0
-    )
-    return SaidLast(search_start + offset, recent[offset].id if positions else None, recent)
+    return (await read_last_input(live)).message_id
 
 
 def _bounded_overview(live: LiveContext, overview: str | None) -> str | None:

@@ -12,8 +12,9 @@ from pilothouse.domain.value import Value
 from pilothouse.llm.base import ModelMessage, ModelRequest, UserText
 from pilothouse.runtime.compression.branch import pinned_positions, read
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.request.builder import Counts, Outline, corrected, count, load, request_of, said_last
+from pilothouse.runtime.request.builder import Counts, Outline, corrected, count, load, request_of
 from pilothouse.runtime.request.history_cache import token_ratio
+from pilothouse.runtime.request.last_input import read_last_input
 from pilothouse.window.history import Block, History, first_from
 from pilothouse.window.model_messages import to_model_message, tokens_in
 from pilothouse.window.truncation import (
@@ -81,7 +82,7 @@ async def fit_request(
 async def _items(live: LiveContext, branch: str, blocks: Sequence[Block]) -> list[Item]:
     """The blocks of a history with their ranks."""
     turn = live.core.turn
-    first_of_turn = first_from(blocks, turn.start if turn is not None else (await said_last(live)).start)
+    first_of_turn = first_from(blocks, turn.start if turn is not None else (await read_last_input(live)).start)
     pinned = {
         bisect.bisect_right(blocks, position, key=lambda block: block.start) - 1
         for position in await pinned_positions(live, live.branches[branch])

@@ -149,7 +149,6 @@ def _message(live: LiveContext, payload: Payload, metadata: Metadata) -> Message
 
 def first_line(messages: Sequence[Message]) -> str:
     """The first line of text that is not blank, as a title."""
-    """The first line of text that is not blank, as a title."""
     return next((line.strip() for line in user_text(messages[0]).splitlines() if line.strip()), "")[
         :_MAX_FIRST_LINE_TITLE_CHARACTERS
     ]
