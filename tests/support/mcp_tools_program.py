@@ -53,6 +53,10 @@ def tools() -> list[dict[str, Any]]:
 HANGS: list[str] = []
 
 
+def is_first_call(name: str) -> bool:
+    return (FOLDER / "calls.log").read_text(encoding="utf-8").count(name) == 1
+
+
 def call(number: Any, name: str, arguments: dict[str, Any]) -> None:
     note(f"{name} {json.dumps(arguments, sort_keys=True)}")
     if name == "ask":
@@ -63,7 +67,7 @@ def call(number: Any, name: str, arguments: dict[str, Any]) -> None:
         form = FORM if arguments.get("text") != "yes or no" else {"type": "object", "properties": {}}
         params = {"message": "Which colour?", "requestedSchema": form}
         send({"id": f"ask-{number}", "method": "elicitation/create", "params": params})
-    elif name == "die":
+    elif name == "die" or (name == "die_once" and is_first_call(name)):
         os._exit(3)
     elif name == "slow":
         time.sleep(float(arguments.get("text") or 60))

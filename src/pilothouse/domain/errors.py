@@ -115,8 +115,13 @@ class ToolError(PilothouseError):
     pass
 
 
+class ConnectionLost(ToolError):
+    """A tool lost its connection in the middle of a call, which may have run. A call that only reads is tried again."""
+
+
 __all__ = [
     "Conflict",
+    "ConnectionLost",
     "InvalidInput",
     "ModelError",
     "ModelRefused",

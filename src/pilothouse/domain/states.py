@@ -113,6 +113,7 @@ class ParsingToolCalls(BaseState):
 class ExecutingTool(BaseState, kw_only=True):
     tool_name: str
     attempt: int = 1
+    """2 while a call that only reads is tried again, because its connection was lost."""
     running: int
     done: int
     total: int

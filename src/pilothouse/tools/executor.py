@@ -3,8 +3,10 @@
 import asyncio
 from typing import Any, Literal
 
+import msgspec
+
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.errors import PilothouseError, tool_failure
+from pilothouse.domain.errors import ConnectionLost, PilothouseError, tool_failure
 from pilothouse.domain.value import Value
 from pilothouse.i18n import translate
 from pilothouse.sandbox.file_names import with_bytes_escaped
@@ -21,6 +23,8 @@ class Outcome(Value):
     content: str
     error: Reason | None = None
     exit_status: int | None = None
+    is_connection_lost: bool = False
+    """The call failed because the tool lost its connection."""
 
 
 async def execute(tool: Tool[Any], arguments: Any, context: ToolContext) -> Outcome:
@@ -31,6 +35,8 @@ async def execute(tool: Tool[Any], arguments: Any, context: ToolContext) -> Outc
         keeps_time = context.seconds is None or getattr(tool, "keeps_time", False)
         async with asyncio.timeout(None if keeps_time else (context.seconds or 0) + _TIMEOUT_GRACE_SECONDS):
             result = await tool.run(arguments, context)
+    except ConnectionLost as error:
+        return msgspec.structs.replace(failed_outcome(error.reason), is_connection_lost=True)
     except PilothouseError as error:
         return failed_outcome(error.reason)
     except TimeoutError:

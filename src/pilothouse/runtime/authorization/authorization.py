@@ -252,10 +252,11 @@ def _rejected_without_reason(call: CallRecord) -> bool:
     return call.status == "rejected" and not (call.reason is not None and call.reason.params.get("reason"))
 
 
-def executing_state(calls: list[CallRecord]) -> ExecutingTool:
+def executing_state(calls: list[CallRecord], attempt: int = 1) -> ExecutingTool:
     executing = [call for call in calls if call.status == "executing"]
     return ExecutingTool(
         tool_name=executing[0].tool,
+        attempt=attempt,
         running=len(executing),
         done=sum(not call.is_open for call in calls),
         total=len(calls),

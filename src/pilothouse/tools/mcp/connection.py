@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.errors import ToolError, tool_failure
+from pilothouse.domain.errors import ConnectionLost, ToolError, tool_failure
 from pilothouse.i18n import translate
 from pilothouse.tools.mcp import content, discovery, requests
 from pilothouse.tools.mcp.definitions import ServerDefinition
@@ -196,7 +196,7 @@ class Connection:
     ) -> CallResult:
         """Call a tool once. `seconds` defaults to the definition's limit, which is suspended while a person is asked.
 
-        Raises: ToolError. Where the error says that the server has ended, the tool may have run.
+        Raises: ToolError; ConnectionLost where the server has ended during the call, which may have run.
         """
         request = requests.call_tool(self._require_session(tool), tool, arguments, self._clock)
         return content.result_of(await self._request(tool, request, seconds, asker))
@@ -237,7 +237,8 @@ class Connection:
             if is_lost or (requests.may_be_closed(error) and await self._has_disconnected()):
                 cause = f": {self._detail()}" if self.error is not None else ""
                 detail = f"the server {self.definition.name} ended during the call, which may have run{cause}"
-                raise self._failure(subject, detail) from error
+                reason = self._reason(subject, detail)
+                raise ConnectionLost(reason.code, **reason.params) from error
             raise self._failure(subject, error_text(error)) from error
 
     async def _has_disconnected(self) -> bool:

@@ -13,13 +13,14 @@ import msgspec
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.deception.hidden_characters import visible, without_hidden
-from pilothouse.domain.errors import StoreRefused, ToolError
+from pilothouse.domain.errors import ConnectionLost, StoreRefused, ToolError
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import CallPreview, Category, ToolContext, UserQuestion
 from pilothouse.tools.mcp.connection import Connection
 from pilothouse.tools.mcp.types import ToolDefinition
 
 MAX_NAME_CHARACTERS = 64
+_RECONNECT_SECONDS = 10.0
 _INVALID_NAME_CHARACTER = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -97,7 +98,12 @@ class MCPTool:
                 answers = await ask(form_questions)
                 return None if answers is None else form_content(schema, answers)
 
-        result = await self._connection.call(self._definition.name, arguments, asker=asker)
+        try:
+            result = await self._connection.call(self._definition.name, arguments, asker=asker)
+        except ConnectionLost:
+            if self.effect == "read_only":  # the call is tried again, once the server is back
+                await self._connection.ready(_RECONNECT_SECONDS)
+            raise
         if result.is_error:
             raise ToolError(Code.TOOL_FAILED, tool=self.name, detail=without_hidden(result.text) or "no reason given")
         return without_hidden(result.text) + ("\n[cut: the server sent more]" if result.is_cut else "")

@@ -8,10 +8,11 @@ import msgspec
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import PilothouseError, StoreError, tool_failure
+from pilothouse.domain.modes import Verdict
 from pilothouse.domain.states import CollectingToolResults, ExecutingTool, Paused, State
 from pilothouse.domain.value import CallId
 from pilothouse.i18n import translate
-from pilothouse.runtime.authorization.authorization import next_state, start_calls
+from pilothouse.runtime.authorization.authorization import decide_call, executing_state, next_state, start_calls
 from pilothouse.runtime.authorization.call_inspection import prepare
 from pilothouse.runtime.authorization.policy_snapshot import current_snapshot
 from pilothouse.runtime.authorization.results import end_call
@@ -93,10 +94,20 @@ async def _run(turn: Turn, call: CallRecord) -> tuple[Outcome, int]:
     live_output = turn.live.live_outputs[call.id] = LiveOutput(turn.live, call)
     try:
         outcome = await _outcome(turn, call)
+        if outcome.is_connection_lost and _may_retry(turn, call):
+            turn.enter(executing_state(turn.live.draft().round_calls(), attempt=2))
+            outcome = await _outcome(turn, call)
     finally:
         live_output.close()
         turn.live.live_outputs.pop(call.id, None)
     return outcome, round((turn.dependencies.ambient.monotonic() - started_at) * 1000)
+
+
+def _may_retry(turn: Turn, call: CallRecord) -> bool:
+    """Whether a call whose connection was lost is tried again, once: only a call that reads, and only where the present
+    policy still allows it."""
+    is_allowed = decide_call(call, current_snapshot(turn.live)).verdict is Verdict.ALLOW
+    return call.effect == "read_only" and is_allowed and isinstance(turn.live.state, ExecutingTool)
 
 
 async def _outcome(turn: Turn, call: CallRecord) -> Outcome:

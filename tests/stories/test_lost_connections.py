@@ -1,0 +1,76 @@
+"""A tool loses its connection in the middle of a call: a call that only reads is tried again, once, and visibly."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import ConnectionLost
+from pilothouse.domain.states import ExecutingTool
+from pilothouse.testing.tools import NoteTool
+from pilothouse.testing.world import World
+from pilothouse.tools.base import ToolContext
+from tests.support.mcp_tools import DONE, furnished, lender, lends, log_of, ready, says
+
+READS = {"annotations": {"readOnlyHint": True}}
+
+
+async def turn_with(folder: Path, tool: str, *, trusted: bool = True) -> tuple[World, CallRecord]:
+    """A turn in which the model calls a tool of an MCP server, whose annotations count where it is trusted."""
+    lends(folder / "docs", {"name": tool, **READS})
+    definition = lender(folder / "docs", trusted=trusted)
+    world = furnished(folder, says((f"docs__{tool}", {"text": "here"})), DONE, mcp=[definition])
+    async with world.runtime:
+        await ready(world.runtime, "docs")
+        context_id = await world.start("agent")
+        await world.turn(context_id)
+        (call,) = (await world.runtime.read_calls(context_id)).items
+    return world, call
+
+
+def attempts(world: World) -> list[int]:
+    return sorted({state.attempt for state in world.entered if isinstance(state, ExecutingTool)})
+
+
+async def test_a_read_only_call_is_tried_again_after_its_server_ended(tmp_path: Path) -> None:
+    world, call = await turn_with(tmp_path, "die_once")
+    assert (call.status, attempts(world)) == ("executed", [1, 2])
+    assert sum(line.startswith("die_once") for line in log_of(tmp_path / "docs")) == 2
+
+
+async def test_a_read_only_call_is_tried_again_only_once(tmp_path: Path) -> None:
+    world, call = await turn_with(tmp_path, "die")
+    assert (call.status, attempts(world)) == ("failed", [1, 2])
+    assert sum(line.startswith("die ") for line in log_of(tmp_path / "docs")) == 2
+
+
+async def test_a_call_that_may_change_something_is_never_tried_again(tmp_path: Path) -> None:
+    world, call = await turn_with(tmp_path, "die_once", trusted=False)
+    assert (call.status, attempts(world)) == ("failed", [1])
+    assert sum(line.startswith("die_once") for line in log_of(tmp_path / "docs")) == 1
+
+
+class LostTool(NoteTool):
+    """A read-only tool whose connection is lost in every call."""
+
+    async def run(self, arguments: Any, context: ToolContext) -> str:
+        await super().run(arguments, context)
+        raise ConnectionLost(Code.TOOL_FAILED, tool=self.name, detail="the connection was lost")
+
+
+@pytest.mark.parametrize(("mode", "runs"), [("agent", 2), ("review", 2), ("supervised", 1), ("ask", 1)])
+async def test_a_call_is_tried_again_only_where_the_present_mode_allows_it(
+    tmp_path: Path, mode: str, runs: int
+) -> None:
+    lost = LostTool("look", "read_only", hold=True)
+    world = World(tmp_path, says(("look", {"text": "here"})), DONE, tools=[lost])
+    async with world.runtime:
+        context_id = await world.start("agent")
+        await world.runtime.send(context_id, "go")
+        await lost.started.wait()
+        await world.runtime.switch_mode(context_id, mode)
+        lost.release.set()
+        await world.runtime.rested(context_id)
+        assert len(lost.ran) == runs
