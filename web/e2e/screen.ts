@@ -64,6 +64,13 @@ export class Screen {
     return this.transcript.getByRole("article", { name: this.name("you"), exact: true });
   }
 
+  /** Waits until the transcript shows exactly these messages of the person: a pull may come after the state's signal. */
+  async showsUserMessages(...texts: string[]): Promise<void> {
+    await expect
+      .poll(() => this.userMessages.allTextContents(), { timeout: 10_000 })
+      .toEqual(texts.map((text) => expect.stringContaining(text)));
+  }
+
   get answers(): Locator {
     return this.transcript.getByRole("article", { name: this.name("agent"), exact: true });
   }

@@ -20,10 +20,7 @@ story("what happens on one page shows on the other: tabs, words, the mode", asyn
   await first.answers.getByText("three").waitFor();
   await first.rests();
   for (const screen of [first, second]) {
-    expect(await screen.userMessages.allTextContents()).toEqual([
-      expect.stringContaining("count"),
-      expect.stringContaining("on"),
-    ]);
+    await screen.showsUserMessages("count", "on");
     expect(await screen.answers.count()).toBe(2);
   }
 });
