@@ -206,7 +206,7 @@ def test_nothing_runs_over_a_workspace_without_confinement() -> None:
     The grammar gives a command's text to a process of its own, which opens no file."""
     own_acts = {"tools/mcp/stdio.py", "terminal/own_command.py", "terminal/call_editor.py"}
     starting = {"sandbox/processes.py", "sandbox/shell/grammar.py", *own_acts}
-    free = {"sandbox/processes.py", "sandbox/confinement.py", "tools/builtin/execute.py"}
+    free = {"sandbox/processes.py", "sandbox/confinement.py", "tools/command/shell.py"}
     for path in SOURCE.rglob("*.py"):
         name, text = str(path.relative_to(SOURCE)), path.read_text()
         assert name in starting or not re.search(r"create_subprocess|subprocess_exec|\bPopen\b|\bsubprocess\.", text), (

@@ -209,6 +209,6 @@ def test_tabs_count_as_columns_and_empty_lines_as_padding() -> None:
 def test_marks_are_said_in_both_languages() -> None:
     assert (
         translate_dangers(("network", "padding", "unusual blanks", "its own"), "zh")
-        == "会访问网络, 含有大段空白, 含有特殊空白字符, its own"
+        == "会访问网络，含有大段空白，含有特殊空白字符，its own"
     )
     assert len(without_padding("a" + "\u2003" * 5000 + "b", "en")) < 40
