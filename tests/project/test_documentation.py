@@ -61,7 +61,7 @@ def test_the_examples_of_the_configuration_are_valid_and_name_every_key(tmp_path
 
 
 def test_the_tour_has_as_many_steps_as_the_readme_says() -> None:
-    told = re.search(r"each of its (\d+) steps", README.read_text())
+    told = re.search(r"each of the (\d+) steps", README.read_text())
     assert told is not None
     assert int(told[1]) == len(STEPS)
 
@@ -137,7 +137,7 @@ def test_the_bounds_that_the_documentation_names_are_those_of_the_server() -> No
         f"{MAX_BODY_BYTES // MEGABYTE} MB for a request": True,
         f"{MAX_UPLOAD_BYTES // MEGABYTE} MB for a file": True,
         f"{MAX_IMPORT_BYTES // MEGABYTE} MB for an import": True,
-        f"{MAX_URL_BYTES // 1024} KB for an address": True,
+        f"{MAX_URL_BYTES // 1024} KB for a URL": True,
         f"{MAX_HEADER_BYTES // 1024} KB of headers": True,
         f"{MAX_STREAMED_CONTEXTS} conversations on one stream": True,
     }
