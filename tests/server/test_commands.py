@@ -394,7 +394,7 @@ async def test_an_id_is_letters_and_no_line_end_stands_behind_it(tmp_path: Path,
             assert await refusal(client, "GET", f"/api/stream?contexts={quote(end)}") == refused
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "isn't known"), ("zh", "不知道文件之前的内容")])
+@pytest.mark.parametrize(("language", "words"), [("en", "isn't known"), ("zh", "无法得知文件之前的内容")])
 def test_a_problem_gives_the_reasons_within_it_as_json_and_in_the_readers_language(
     language: Language, words: str
 ) -> None:

@@ -200,7 +200,7 @@ TOO_LONG = "ä" * (MAX_TEXT_BYTES // 2 + 1)
         (
             MessageAttachments(None, ("x",) * (MAX_EXTRA_USER_MESSAGES + 1)),
             Code.INVALID_REQUEST,
-            "21 extra_user_messages: at most 20",
+            "21 extra_user_messages were sent, and at most 20 are allowed",
         ),
         (MessageAttachments(None, ("x", "")), Code.EMPTY_MESSAGE, ""),
         (MessageAttachments(None, (" \n\t",)), Code.EMPTY_MESSAGE, ""),

@@ -453,8 +453,8 @@ async def test_the_uploads_of_a_conversation_are_bounded_in_number_and_size(
         with pytest.raises(Conflict) as refused:
             await world.runtime.add_file(context_id, "b", b"123456")
         assert str(refused.value) == (
-            "The uploads of this conversation would be too large: they have 5 bytes, and 6 more would exceed 10. "
-            "Remove some first."
+            "The uploads of this conversation would be too large: they take up 5 bytes, and 6 more would exceed the "
+            "limit of 10. Remove some first."
         )
         await world.runtime.add_file(context_id, "b", b"12345")
         with pytest.raises(Conflict, match="already has 2 uploads"):

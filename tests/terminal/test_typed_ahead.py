@@ -117,7 +117,7 @@ def test_half_a_line_is_printed_when_an_interrupt_ends_the_conversation(command:
         terminal.press("half a line")
         terminal.wait_for("half a line")
         terminal.process.send_signal(signal.SIGINT)
-        terminal.wait_for("It wasn't sent")
+        terminal.wait_for("it wasn't sent")
         terminal.wait_for("│ half a line")
         terminal.wait_for("pilothouse --context")
     finally:

@@ -30,7 +30,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "model": {"help": "Model: demo, openai:NAME or scripted:FILE"},
     "workspace": {"type": Path, "metavar": "FOLDER", "help": "Project folder (default: the current folder)"},
     "context": {"metavar": "ID", "help": "Continue a saved conversation"},
-    "persona": {"metavar": "NAME", "help": "Persona for the model; none for no persona"},
+    "persona": {"metavar": "NAME", "help": "Persona for the model; 'none' for no persona"},
     "config": {"metavar": "FILE", "help": "Your configuration file"},
     "data_dir": {"metavar": "FOLDER", "help": "Folder with your conversations and other data"},
     "output_format": {"choices": ["text", "json", "stream-json"], "help": "Output format of run (default: text)"},
@@ -86,7 +86,7 @@ _EXAMPLES: Mapping[str, tuple[str, ...]] = {
 def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pilothouse",
-        description="Let an AI agent work on your machine, and stay in charge of it.\n\n"
+        description="Let an AI agent work on your machine while you stay in charge.\n\n"
         "Without a command, start a conversation in the current folder.",
         epilog=f"{_examples('')}\n\n"
         "exit codes of run:\n"
@@ -120,7 +120,7 @@ def make_parser() -> argparse.ArgumentParser:
         "No conversation is removed.",
     )
     _add_accepted(clean, "clean")
-    clean.add_argument("--yes", action="store_true", help="Free the space without asking")
+    clean.add_argument("--yes", action="store_true", help="Free up the space without asking")
     _audit_parser(commands)
     doctor = _add_command(
         commands,
@@ -202,17 +202,17 @@ def _tools_parsers(commands: Any) -> None:
         actions,
         "add",
         "Add an MCP server: NAME URL, or NAME -- COMMAND ARGUMENT...",
-        "Add an MCP server to your settings: a URL, or a program after '--'.",
+        "Add an MCP server to your settings: a URL, or a command after '--'.",
         of="mcp",
     )
     add.add_argument("name", metavar="NAME", help="Name of the server")
-    add.add_argument("target", nargs="+", metavar="URL | COMMAND", help="URL, or a program and its arguments")
+    add.add_argument("target", nargs="+", metavar="URL | COMMAND", help="URL, or a command and its arguments")
     add.add_argument(
         "--env",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="Environment variable of the program; repeatable",
+        help="Environment variable for the command; repeatable",
     )
     add.add_argument(
         "--header", action="append", default=[], metavar="NAME=VALUE", help="Header of requests to the URL; repeatable"
@@ -242,13 +242,15 @@ def _audit_parser(commands: Any) -> None:
     verify = _add_command(
         _actions(audit, required=True),
         "verify",
-        "Check whether a record was cut off or rewritten",
+        "Check whether any record was cut off or rewritten",
         "Check the audit log of every conversation, or of one, and the record of your\npermanent rules.\n\n"
         "Exit code: 0 when everything is intact, 1 when something was cut off, rewritten\nor can't be read.",
         of="audit",
     )
     _add_accepted(verify, "audit")
-    verify.add_argument("id", nargs="?", metavar="ID", help="Conversation (default: all, and your rules)")
+    verify.add_argument(
+        "id", nargs="?", metavar="ID", help="ID of a conversation (default: all conversations, and your rules)"
+    )
     verify.add_argument(
         "--accept", action="store_true", help="Accept the records as they are now, once you have checked"
     )
@@ -270,25 +272,27 @@ def _contexts_parser(commands: Any) -> None:
         "--archived", action="store_true", default=argparse.SUPPRESS, help="List archived conversations"
     )
     export = _add_command(actions, "export", "Export a complete conversation to a file", of="contexts")
-    export.add_argument("id", metavar="ID", help="Conversation")
+    export.add_argument("id", metavar="ID", help="ID of the conversation")
     export.add_argument("file", type=Path, metavar="FILE", help="New file to write")
     imported = _add_command(actions, "import", "Import a conversation from an exported file", of="contexts")
-    imported.add_argument("file", type=Path, metavar="FILE", help="Exported file")
+    imported.add_argument("file", type=Path, metavar="FILE", help="Exported file to read")
     imported.add_argument(
         "--workspace", default=argparse.SUPPRESS, type=Path, metavar="FOLDER", help="Project folder of the conversation"
     )
-    imported.add_argument("--as", dest="new_id", metavar="ID", help="Import under another ID")
+    imported.add_argument("--as", dest="new_id", metavar="ID", help="Import the conversation under another ID")
     imported.add_argument(
         "--with-grants",
         action="store_true",
-        help="Also import permissions from the file: rules, approvals, mode, policy",
+        help="Also import permissions from the file: rules, approvals, mode and extra approval rules",
     )
     for name, summary in (
-        ("archive", "Move a conversation to the archive"),
+        ("archive", "Archive a conversation"),
         ("restore", "Unarchive a conversation"),
         ("delete", "Delete a conversation permanently"),
     ):
-        _add_command(actions, name, summary, of="contexts").add_argument("id", metavar="ID", help="Conversation")
+        _add_command(actions, name, summary, of="contexts").add_argument(
+            "id", metavar="ID", help="ID of the conversation"
+        )
 
 
 def _actions(parser: argparse.ArgumentParser, *, required: bool = False) -> Any:

@@ -49,7 +49,7 @@ def inline_base64(url: str | None, base64: str | None) -> str | None:
     if _is_data(text):
         head, _, text = text.partition(",")
         if not head.lower().endswith(";base64"):
-            raise InvalidInput(Code.IMAGE_BASE64, detail="a data: URL must say ;base64")
+            raise InvalidInput(Code.IMAGE_BASE64, detail="a data: URL must contain ';base64'")
     return "".join(text.split())
 
 

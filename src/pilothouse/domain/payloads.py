@@ -112,8 +112,9 @@ def check_payloads(payloads: Sequence[Payload]) -> None:
 
 def check_attachments(attachments: MessageAttachments) -> None:
     """Raises: InvalidInput for too many attachments, or for text that is empty, too long or not valid Unicode."""
-    if len(attachments.extra_user_messages) > MAX_EXTRA_USER_MESSAGES:
-        detail = f"{len(attachments.extra_user_messages)} extra_user_messages: at most {MAX_EXTRA_USER_MESSAGES}"
+    count = len(attachments.extra_user_messages)
+    if count > MAX_EXTRA_USER_MESSAGES:
+        detail = f"{count} extra_user_messages were sent, and at most {MAX_EXTRA_USER_MESSAGES} are allowed"
         raise InvalidInput(Code.INVALID_REQUEST, detail=detail)
     if any(not text.strip() for text in attachments.extra_user_messages):
         raise InvalidInput(Code.EMPTY_MESSAGE)

@@ -26,7 +26,7 @@ class ScriptedAdapter:
             raise scripted_error(answer.error)
         yield Connected()
         if answer.raw is not None:
-            raise ModelUnavailable(Code.MODEL_GARBLED, detail="raw lines play over HTTP only")
+            raise ModelUnavailable(Code.MODEL_GARBLED, detail="raw lines only work over HTTP")
         for number, event in enumerate(answer.events()):
             if number == answer.cut:
                 raise ModelUnavailable(Code.MODEL_CUT)

@@ -84,7 +84,7 @@ def _elements(pattern: str) -> list[str]:
     elements = []
     for opening, negation, content, closing, character in _ELEMENT.findall(pattern):
         if (opening and not closing) or character == "\\":
-            raise BadPattern("a '[' is not closed" if opening else "it ends in a backslash")
+            raise BadPattern("a '[' isn't closed" if opening else "it ends in a backslash")
         if opening:
             ranges = [(low[-1], high[-1:]) for low, high in _CLASS_ITEM.findall(content)]
             # In git, a reversed range still contains its first character.

@@ -50,7 +50,7 @@ def _libc() -> ctypes.CDLL:
 
 def _openat2(root_fd: int, path: str, flags: int) -> int:
     if "\0" in path:
-        raise OSError(errno.EINVAL, "a path cannot hold a NUL character")
+        raise OSError(errno.EINVAL, "a path can't contain a NUL character")
     how = _OpenHow(flags, 0, _RESOLVE_BENEATH | _RESOLVE_NO_MAGICLINKS)
     encoded = os.fsencode(path)
     for _ in range(_MAX_OPENAT2_ATTEMPTS):
@@ -73,7 +73,7 @@ def _openat2(root_fd: int, path: str, flags: int) -> int:
 def open_stepwise(root_fd: int, path: str, flags: int) -> int:
     """As `open_beneath`, without openat2: open each component from the one before and resolve links in user space."""
     if "\0" in path:
-        raise OSError(errno.EINVAL, "a path cannot hold a NUL character")
+        raise OSError(errno.EINVAL, "a path can't contain a NUL character")
     with _Descent(root_fd, path) as descent:
         return descent.open(flags | os.O_CLOEXEC)
 

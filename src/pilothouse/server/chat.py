@@ -89,7 +89,7 @@ async def resume(request: RequestContext, thread_id: str, body: ResumeBody) -> E
 
 async def _resume_turn(request: RequestContext, thread_id: str, body: ResumeBody) -> _StreamedTurn:
     if (body.decisions is None) == (body.answers is None):
-        raise InvalidInput(Code.INVALID_REQUEST, detail="give `decisions` or `answers`")
+        raise InvalidInput(Code.INVALID_REQUEST, detail="send either `decisions` or `answers`")
     live = await request.own(thread_id)
     waiting = waiting_contexts(live)
     if not waiting or live.core.turn is None:

@@ -57,7 +57,7 @@ class NewMessage(_WithAttachments, kw_only=True):
     def all_payloads(self) -> tuple[Payload, ...]:
         """Raises: InvalidInput for both `payload` and `payloads`."""
         if self.payload is not None and self.payloads:
-            raise InvalidInput(Code.INVALID_REQUEST, detail="give `payload` or `payloads`, not both")
+            raise InvalidInput(Code.INVALID_REQUEST, detail="send either `payload` or `payloads`, not both")
         payloads = (self.payload,) if self.payload is not None else self.payloads
         return (*payloads, *(FileReferencePayload(path=path) for path in self.files))
 
@@ -127,7 +127,7 @@ async def read(request: RequestContext, context_id: str, query: MessagesQuery) -
     if query.ids is not None:
         ids = [MessageId(each) for each in query.ids.split(",") if each]
         if len(ids) > MAX_MESSAGE_IDS:
-            raise InvalidInput(Code.INVALID_REQUEST, detail=f"at most {MAX_MESSAGE_IDS} ids")
+            raise InvalidInput(Code.INVALID_REQUEST, detail=f"at most {MAX_MESSAGE_IDS} message IDs are allowed")
         messages = await request.runtime.read_messages(context_id, ids=ids)
         return await message_views(request.runtime, context_id, messages)
     live = await request.runtime.context(context_id)

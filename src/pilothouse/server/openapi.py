@@ -15,17 +15,17 @@ from pilothouse.server.routing import EVENTS, HTML, JSON, Route
 REFERENCE = "#/components/schemas/{name}"
 _PROBLEM = "application/problem+json"
 _ERROR_DESCRIPTIONS = {
-    400: "The body is not valid JSON",
+    400: "The body isn't valid JSON",
     401: "The token is missing or invalid",
     403: "The request comes from another site, or only the local user may do this",
-    404: "The resource does not exist",
+    404: "The resource doesn't exist",
     409: "The request conflicts with the current state",
     413: "The body is too large",
-    415: "The content type is not supported",
-    422: "The request is not valid",
+    415: "The content type isn't supported",
+    422: "The request isn't valid",
     429: "Too many invalid tokens, or a limit per user is reached",
-    502: "The model provider did not answer",
-    503: "The store cannot write, or the server is overloaded or stopping",
+    502: "The model provider didn't answer",
+    503: "The store can't write, or the server is overloaded or stopping",
 }
 _KEY_HEADER = {
     "name": "Idempotency-Key",

@@ -292,7 +292,9 @@ class Tokens:
             is_old = _is_format_1(data)
             file = _from_format_1(data) if is_old else msgspec.json.decode(data, type=TokenFile)
             if file.format != FORMAT:
-                raise InvalidInput(Code.INVALID_REQUEST, detail=f"format {file.format} is from a newer version")
+                raise InvalidInput(
+                    Code.INVALID_REQUEST, detail=f"its format ({file.format}) is from a newer version of Pilothouse"
+                )
             for user in file.tokens:
                 check_user_name(user)
             if len(set(file.tokens.values())) != len(file.tokens):

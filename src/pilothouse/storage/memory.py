@@ -106,7 +106,7 @@ class MemoryStore:
 
     async def messages(self, context_id: ContextId, ids: Sequence[MessageId]) -> list[Message]:
         pool = self._find(context_id).pool
-        return [pool.get(message_id) or damaged_message(message_id, "it is missing") for message_id in ids]
+        return [pool.get(message_id) or damaged_message(message_id, "the message is missing") for message_id in ids]
 
     async def branch_ids(
         self, context_id: ContextId, branch: str, start: int = 0, stop: int | None = None

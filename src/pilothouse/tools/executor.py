@@ -45,7 +45,9 @@ async def execute(tool: Tool[Any], arguments: Any, context: ToolContext) -> Outc
         return failed_outcome(tool_failure(tool.name, error))
     output = result if isinstance(result, ToolOutput) else ToolOutput(result)
     if not isinstance(output.content, str):
-        return failed_outcome(tool_failure(tool.name, f"it gave {type(output.content).__name__} instead of text"))
+        return failed_outcome(
+            tool_failure(tool.name, f"the tool returned {type(output.content).__name__} instead of text")
+        )
     content = with_bytes_escaped(output.content)
     if (
         len(content) > MAX_RESULT_CHARACTERS and context.artifacts is not None

@@ -106,7 +106,9 @@ def _by_name(tools: Iterable[Tool[Any]]) -> dict[str, Tool[Any]]:
     by_name: dict[str, Tool[Any]] = {}
     for tool in tools:
         if not _NAME.fullmatch(tool.name):
-            raise InvalidInput(Code.INVALID_TOOL, tool=tool.name, detail="a name has 1 to 64 letters, digits, - and _")
+            raise InvalidInput(
+                Code.INVALID_TOOL, tool=tool.name, detail="its name must have 1 to 64 letters, digits, '-' and '_'"
+            )
         if tool.name in by_name:
             raise InvalidInput(Code.TOOL_TWICE, tool=tool.name)
         by_name[tool.name] = tool

@@ -60,7 +60,7 @@ async def test_reading_a_long_file_says_what_it_holds(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x" * 99 + "\n" + ("y" * 99 + "\n") * 5000)
     text = await use(tmp_path, "read_file", path="a")
     assert len(text) < 41_000
-    assert "of 5001; go on with start_line=401]" in text
+    assert "of 5001 are shown; continue with start_line=401]" in text
 
 
 async def test_what_is_not_text_is_refused(tmp_path: Path) -> None:

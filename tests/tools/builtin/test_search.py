@@ -150,7 +150,7 @@ async def test_a_glob_that_leads_out_or_means_nothing_is_refused(tmp_path: Path,
         (Grep(None), {"pattern": "x", "glob": pattern}),
     ]
     for tool, arguments in calls:
-        with pytest.raises(ToolError, match="cannot be used") as caught:
+        with pytest.raises(ToolError, match="can't be used") as caught:
             await use(tmp_path, tool, **arguments)
         assert caught.value.reason.code is Code.INVALID_ARGUMENTS
 
@@ -291,7 +291,7 @@ async def test_what_read_file_reads_of_a_large_file_grep_searches(tmp_path: Path
     count = 118_000_000 // len(line)
     plant(tmp_path, {"log": line * count + b"needle\n"})
     text = await use(tmp_path, ReadFile(), path="log")
-    assert "[cut: this holds lines 1 to 816; go on with start_line=817]" in text
+    assert "[cut: lines 1 to 816 are shown; continue with start_line=817]" in text
     assert "grep finds the lines to read]" in text
     assert await use(tmp_path, Grep(engine), pattern="needle", path="log") == f"log:{count + 1}: needle"
     assert (await use(tmp_path, ReadFile(), path="log", start_line=count + 1)).startswith("needle\n")
@@ -303,9 +303,9 @@ async def test_what_read_file_reads_of_a_large_file_grep_searches(tmp_path: Path
 async def test_a_line_that_is_too_long_to_show_does_not_lead_in_a_circle(tmp_path: Path) -> None:
     plant(tmp_path, {"a": "one\n" + "x" * 50_000 + "needle" + "x" * 50_000 + "\nthree\n"})
     first = await use(tmp_path, ReadFile(), path="a")
-    assert first == "one\n[cut: this holds lines 1 to 1 of 3; go on with start_line=2]"
+    assert first == "one\n[cut: lines 1 to 1 of 3 are shown; continue with start_line=2]"
     second = await use(tmp_path, ReadFile(), path="a", start_line=2)
-    assert second.endswith("grep shows the text around a match; go on with start_line=3]")
+    assert second.endswith("grep shows the text around a match; continue with start_line=3]")
     assert await use(tmp_path, ReadFile(), path="a", start_line=3) == "three\n"
     assert "xneedlex" in await use(tmp_path, Grep(RIPGREP), pattern="needle", path="a")
 
@@ -360,7 +360,7 @@ async def test_a_hostile_pattern_ends_at_the_deadline_and_the_answer_says_so(tmp
     """ripgrep knows no such pattern: only what is searched without it can run away."""
     plant(tmp_path, {"first": "aaab\n", "long": "a" * 50_000 + "!\n"})
     text = await use(tmp_path, Grep(None, seconds=1), pattern="(a+)+b")
-    assert text == "first:1: aaab\n[stopped for time: this is not all; narrow the pattern, the path or the glob]"
+    assert text == "first:1: aaab\n[stopped at the time limit; for more, narrow the pattern, the path or the glob]"
     if RIPGREP is not None:
         assert await use(tmp_path, Grep(RIPGREP), pattern="(a+)+b") == "first:1: aaab"
 
@@ -710,14 +710,14 @@ def a_file(chance: Random) -> bytes:
     )
 
 
-STOPPED = "[stopped for time"
+STOPPED = "[stopped at the time limit"
 
 
 def agree(one: str, other: str) -> bool:
     """An answer that was stopped for time holds the first lines of the whole one: how fast a machine is decides nothing
     else. Which files are not UTF-8 may not have been found out in time either."""
     if STOPPED not in one + other:
-        return one == other or "[not all files that are not UTF-8" in one + other
+        return one == other or "[some files that aren't UTF-8" in one + other
     shown = [[line for line in each.split("\n") if re.match(r".+:\d+: ", line)] for each in (one, other)]
     shorter, longer = sorted(shown, key=len)
     return longer[: len(shorter)] == shorter

@@ -113,10 +113,10 @@ async def test_a_call_without_an_answer_ends_and_the_server_is_told() -> None:
     [
         ("long_line", "it sent a line of more than 4 MB"),
         ("big", "it sent a line of more than 4 MB"),
-        ("malformed", "it sent 20 lines that are not JSON-RPC"),
-        ("invalid_utf8", "it sent 20 lines that are not JSON-RPC"),
-        ("not_rpc", "it sent 20 lines that are not JSON-RPC"),
-        ("nested", "it sent 20 lines that are not JSON-RPC"),
+        ("malformed", "it sent 20 lines that aren't JSON-RPC"),
+        ("invalid_utf8", "it sent 20 lines that aren't JSON-RPC"),
+        ("not_rpc", "it sent 20 lines that aren't JSON-RPC"),
+        ("nested", "it sent 20 lines that aren't JSON-RPC"),
     ],
 )
 async def test_one_that_breaks_a_limit_has_failed_until_a_person_says_otherwise(tool: str, words: str) -> None:
@@ -154,7 +154,7 @@ async def test_one_that_no_longer_reads_is_not_waited_for() -> None:
             await failure(it, "echo", 0.1, **large)
         assert it.status == "failed"
         assert it.error is not None
-        assert "does not read what it is sent" in translate(it.error)
+        assert "doesn't read its input" in translate(it.error)
 
 
 async def test_answers_with_a_foreign_id_or_sent_twice_reach_nobody() -> None:

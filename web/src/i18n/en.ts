@@ -128,7 +128,7 @@ export const en = {
   },
   deleteDialog: {
     title: "Delete this conversation?",
-    lost: "“{title}” and its messages, branches and decision history will be permanently deleted.",
+    lost: "“{title}” and its messages, branches and audit log will be permanently deleted.",
     agents: "{n|The sub-agent that was|The {n} sub-agents that were} started in this conversation will be deleted too.",
     manyAgents: "More than {n} sub-agents that were started in this conversation will be deleted too.",
     stays: "Files on disk are not affected.",
@@ -282,7 +282,7 @@ export const en = {
     stopAndSend: "Stop and send now",
     sendNow: "Send now",
     offline: "You're offline",
-    busy: "Loading…",
+    busy: "Working…",
     taken: "The message was already sent. Your edit is in the message box.",
   },
   userMessage: {
@@ -362,7 +362,7 @@ export const en = {
     answerField: "Your answer",
     decline: "Skip",
     declined: "(skipped)",
-    declining: "Loading…",
+    declining: "Skipping…",
     offline: "You're offline",
     empty: "Answer a question first",
     open: "{n} unanswered",
@@ -728,7 +728,7 @@ export const en = {
     new: "These settings are ignored until you trust them. Review them first.",
     changed:
       "These settings have changed since you trusted them. The version that you trusted still applies; the changes below don't.",
-    emptied: "The settings files are gone. What you trusted still applies until you stop trusting it.",
+    emptied: "The settings files are gone. The version that you trusted still applies until you stop trusting it.",
     trusted: "Trusted since {time}. The settings apply as shown here.",
     stricter: "Project settings can only make approvals stricter and add MCP servers and personas.",
     config: "Settings: a stricter mode, rules that ask or deny, and disabled tools.",

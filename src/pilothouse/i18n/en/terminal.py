@@ -29,8 +29,10 @@ TERMINAL: Mapping[str, str] = {
         "/servers         list MCP servers; /resource SERVER [URI], /use SERVER PROMPT\n"
         "/trust           review this folder's own settings, and trust them or not; /trust revoke\n"
         "/prompt [TEXT]   add instructions for the model on this branch\n"
-        "/tokens          what fills the context window; /model [NAME], /overview\n"
-        "/compact         summarize earlier messages; /compact preview, undo, or WHAT TO KEEP; /pin [off]\n"
+        "/tokens          what fills the context window; /overview adds the project overview\n"
+        "/model [NAME]    show or choose the model\n"
+        "/compact         summarize earlier messages; /compact preview, undo, or WHAT TO KEEP\n"
+        "/pin [off]       keep your last message when the conversation is compacted\n"
         "/title /usage /export [FILE] /archive   manage this conversation\n"
         "/quit            quit"
     ),
@@ -57,8 +59,8 @@ TERMINAL: Mapping[str, str] = {
         "Your line wasn't sent: some of its bytes aren't UTF-8 (U+FFFD). Correct the line and send it again. To type "
         "such characters, set your terminal to UTF-8."
     ),
-    "typed_before": "You typed this before the question appeared. It wasn't used as the answer:",
-    "typed_unsent": "You typed this. It wasn't sent:",
+    "typed_before": "You typed this before the question appeared, so it wasn't used as the answer:",
+    "typed_unsent": "You typed this, but it wasn't sent:",
     "allowed_by_rule": "Your rule allows this action:",
     "applied": "Applied: {what}.",
     "applied_approved": "{count} approved",

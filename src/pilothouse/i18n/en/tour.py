@@ -21,13 +21,13 @@ TOUR: Mapping[str, str] = {
     "/fork idea": "Start a branch from here. Nothing is copied.",
     "write tour/idea.txt: what if": "This message exists only on the branch.",
     "/branch main": "Back to the main branch.",
-    "/merge idea preview": "What would a merge bring over?",
-    "/merge idea": "Merge it.",
+    "/merge idea preview": "Preview what a merge would bring over.",
+    "/merge idea": "Merge the branch.",
     "work in 4 steps": (
         "While the agent works, type a message: it is queued. Type /pause, then /resume. Ctrl-C cancels."
     ),
-    "delegate: list": "A sub-agent is never allowed more than this conversation.",
+    "delegate: list": "A sub-agent can never do more than this conversation may.",
     "/usage": "The tokens used so far, including sub-agents.",
     "/export": "Export the whole conversation to a file.",
-    "/audit": "Finally: everything that was decided, by whom and why.",
+    "/audit": "Finally: every decision, who made it and why.",
 }

@@ -29,8 +29,10 @@ TERMINAL: Mapping[str, str] = {
         "/servers         列出 MCP 服务器；/resource 服务器 [URI]，/use 服务器 提示词\n"
         "/trust           查看此文件夹的项目设置并决定是否信任；/trust revoke\n"
         "/prompt [文字]   为此分支添加给模型的说明\n"
-        "/tokens          上下文窗口的占用情况；/model [名称]，/overview\n"
-        "/compact         将较早的消息压缩为摘要；/compact preview、undo 或要保留的重点；/pin [off]\n"
+        "/tokens          上下文窗口的占用情况；/overview 附带项目概览\n"
+        "/model [名称]    显示或选择模型\n"
+        "/compact         将较早的消息压缩为摘要；/compact preview、undo 或要保留的重点\n"
+        "/pin [off]       压缩对话时保留你的上一条消息\n"
         "/title /usage /export [文件] /archive   管理此对话\n"
         "/quit            退出"
     ),
@@ -59,7 +61,7 @@ TERMINAL: Mapping[str, str] = {
     "applied_rejected": "拒绝 {count} 个",
     "applied_by_rule": "由你的规则允许 {count} 个",
     "comma": "，",
-    "dropped": "你对这些操作的决定（{count} 个）未执行。",
+    "dropped": "你对 {count} 个操作的决定没有执行。",
     "still_waiting": "待批准的操作（{count} 个）：",
     "later": "按回车查看，或输入 /cancel 取消。",
     "question_waits": "问题尚未回答。按回车回答，或输入 /cancel 取消。",
@@ -92,7 +94,7 @@ TERMINAL: Mapping[str, str] = {
     "child": "子智能体（{context_id}）需要你批准（q 取消本轮）：",
     "child_asks": "子智能体（{context_id}）的提问：",
     "ladder": "添加哪条规则？（编号，回车表示不添加）",
-    "no_ladder": "没有规则可以放行此操作：请逐次决定。",
+    "no_ladder": "没有能允许此操作的规则，请逐次决定。",
     "no_rules": "还没有规则。",
     "revoked": "已撤销：{rule}",
     "persona": "角色：{name}",

@@ -204,7 +204,7 @@ async def prepare(live: LiveContext, name: str, arguments: Any, earlier: Earlier
         task = asyncio.current_task()
         if task is None or task.cancelling():
             raise
-        return CallPreview(effect=tool.effect, limit=tool_failure(name, "it was cancelled from inside"))
+        return CallPreview(effect=tool.effect, limit=tool_failure(name, "the tool cancelled itself"))
     except Exception as error:  # tools are foreign code: their exceptions fail the call, not the turn
         detail = with_bytes_escaped(f"{type(error).__name__}: {error}")
         return CallPreview(effect=tool.effect, limit=tool_failure(name, detail))

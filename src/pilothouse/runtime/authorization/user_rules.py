@@ -125,9 +125,11 @@ def _check_log(log: UserLog) -> None:
     try:
         count = len(_fold(log.entries))
     except (KeyError, TypeError, msgspec.ValidationError) as error:
-        raise StoreDamaged(Code.RULES_DAMAGED, detail=f"an entry holds no rule: {error}") from error
+        raise StoreDamaged(Code.RULES_DAMAGED, detail=f"an entry contains no valid rule: {error}") from error
     if count > MAX_RULES_PER_USER:
-        raise StoreDamaged(Code.RULES_DAMAGED, detail=f"{count} rules, and at most {MAX_RULES_PER_USER} are allowed")
+        raise StoreDamaged(
+            Code.RULES_DAMAGED, detail=f"there are {count} rules, and at most {MAX_RULES_PER_USER} are allowed"
+        )
 
 
 def _fold(entries: Iterable[AuditEntry]) -> dict[RuleId, Rule]:

@@ -208,7 +208,7 @@ def _parse_file(data: bytes) -> tuple[Change, list[UploadLine]]:
     if not lines or heads != lines[:1] or len(cores) != 1:
         raise _refused("it isn't an exported conversation")
     if heads[0].format > FORMAT:
-        raise _refused(f"it was written by a newer version (format {heads[0].format})")
+        raise _refused(f"it was written by a newer version of Pilothouse (format {heads[0].format})")
     branches = [line for line in lines if isinstance(line, BranchLine)]
     change = Change(
         core=cores[0],

@@ -93,7 +93,7 @@ def scan(folder: Folder) -> ScanResult:
         and scan_result.metadata_error is None
         and _beginning_is_missing(folder, scan_result)
     ):
-        scan_result.metadata_error = "it is missing"
+        scan_result.metadata_error = "the file is missing"
     return scan_result
 
 
@@ -131,13 +131,13 @@ def _implausible_number(folder: Folder, metadata: Metadata) -> str | None:
     sizes = (metadata.version, metadata.audit_bytes, metadata.keys_bytes)
     lengths = {branch.key: branch.length for branch in metadata.branches.values()}
     if not all(0 <= size <= MAX_STORED_NUMBER for size in (*sizes, *lengths.values())):
-        return "it holds a number that cannot be"
+        return "it contains an impossible number"
     if len(metadata.rules) > MAX_RULES:
-        return f"it holds {len(metadata.rules)} rules, of {MAX_RULES} at most"
+        return f"it contains {len(metadata.rules)} rules, and at most {MAX_RULES} are allowed"
     for branch in metadata.branches.values():
         ids = _size_of(folder.ids(branch)) // ID_LINE_BYTES if is_safe(branch.key) else 0
         if branch.length > len(branch.message_ids) + ids + MAX_MISSING_IDS:
-            return f"it claims {branch.length} messages, of which there are {len(branch.message_ids) + ids}"
+            return f"it counts {branch.length} messages, but there are {len(branch.message_ids) + ids}"
     return None
 
 
@@ -178,7 +178,7 @@ def _decode_entry(path: Path, payload: bytes) -> Entry:
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise StoreDamaged(Code.FORMAT_TOO_NEW, context_id=context_id, format=str(error), known=FORMAT) from error
     if len(entry.core.rules) > MAX_RULES or not 0 < entry.version <= MAX_STORED_NUMBER:
-        detail = f"a line of its journal holds {len(entry.core.rules)} rules, of {MAX_RULES} at most"
+        detail = f"its journal contains {len(entry.core.rules)} rules, and at most {MAX_RULES} are allowed"
         raise StoreDamaged(Code.CONTEXT_DAMAGED, context_id=context_id, detail=detail)
     return entry
 

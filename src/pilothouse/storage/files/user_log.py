@@ -155,7 +155,9 @@ class UserLogOnDisk:
                     self._lines[line.version] = line
                     entry_count += len(line.entries)
                     if entry_count > MAX_LOG_ENTRIES:
-                        raise StoreDamaged(Code.RULES_DAMAGED, detail=f"more than {MAX_LOG_ENTRIES} entries")
+                        raise StoreDamaged(
+                            Code.RULES_DAMAGED, detail=f"the record has more than {MAX_LOG_ENTRIES} entries"
+                        )
                 else:
                     self._put_aside(f"{path.name}-{start}", data[start:end], is_tail=end == len(data))
         self._version = max(self._lines, default=0)

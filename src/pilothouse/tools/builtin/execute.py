@@ -190,7 +190,7 @@ def _shown_code_files(
 def _check_text(command: str) -> None:
     """Raises: ToolError for a command that cannot be passed to a program."""
     if "\0" in command:
-        detail = "the command holds a NUL character, which no command line can hold; leave it out"
+        detail = "the command contains a NUL character, which no command line can contain; leave it out"
         raise ToolError(Code.INVALID_ARGUMENTS, tool=Execute.name, detail=detail)
 
 

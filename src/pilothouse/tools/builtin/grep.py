@@ -116,7 +116,7 @@ class Grep:
                         if not await self._search_by_ripgrep(arguments, answer, context):
                             await _search_by_scanner(arguments, answer, context)
             except TimeoutError:
-                timeout_note = "[stopped for time: this is not all; narrow the pattern, the path or the glob]"
+                timeout_note = "[stopped at the time limit; for more, narrow the pattern, the path or the glob]"
                 answers[0].notes.append(timeout_note)
         for mount_answer in answers[1:]:
             answers[0].merge(mount_answer)
@@ -242,7 +242,7 @@ async def _list_other_encodings(
     except TimeoutError:
         pass
     if not is_whole:
-        answer.notes.append("[not all files that are not UTF-8 were looked at; narrow the path or the glob]")
+        answer.notes.append("[some files that aren't UTF-8 weren't searched; narrow the path or the glob]")
     elif data and data[-1] != 0:
         return None
     return await until_cancelled(lambda _: _parse_paths(bytes(data)))

@@ -93,7 +93,7 @@ def _decode(present: PresentFile, path: str) -> tuple[str, Encoding]:
     """The text of a notebook, which its format defines as UTF-8. Raises: ToolError."""
     encoding = Encoding("utf-8", codecs.BOM_UTF8 if present.data.startswith(codecs.BOM_UTF8) else b"")
     if has_more_values(present.data, _MAX_VALUES):
-        raise ToolError(Code.INVALID_NOTEBOOK, path=path, detail=f"it has more than {_MAX_VALUES} values")
+        raise ToolError(Code.INVALID_NOTEBOOK, path=path, detail=f"it contains more than {_MAX_VALUES} values")
     try:
         return present.data[len(encoding.bom) :].decode(), encoding
     except UnicodeDecodeError as error:

@@ -29,7 +29,7 @@ _UNSUPPORTED = {
     r"\\[AZz]": "use '^' and '$' for the ends of a line",
     r"\\[B<>]": "'\\b' is the only word boundary",
     r"\\[pPN]": "there are no Unicode classes; write the characters in '[...]'",
-    r"\\[nr]|[\n\r\0\ud800-\udfff]": "a line is searched at a time, and holds no such character",
+    r"\\[nr]|[\n\r\0\ud800-\udfff]": "files are searched line by line, and a line can't contain this character",
     r"\[|&&|--|~~|\|\|": "in '[...]' there are no classes by name and no operations; write a backslash before the sign",
 }
 
@@ -65,7 +65,7 @@ def glob_matcher(tool: str, pattern: str) -> gitignore.Matcher:
     try:
         return _matcher(pattern.removeprefix("./"))
     except (gitignore.BadPattern, re.error, RecursionError, OverflowError) as error:
-        detail = f"the pattern {pattern!r} cannot be used: {error}"
+        detail = f"the pattern {pattern!r} can't be used: {error}"
         raise ToolError(Code.INVALID_ARGUMENTS, tool=tool, detail=detail) from error
 
 
@@ -73,10 +73,10 @@ def _matcher(pattern: str) -> gitignore.Matcher:
     if pattern.count("{") > _MAX_BRACES:
         raise gitignore.BadPattern(f"it has more than {_MAX_BRACES} braces")
     if not pattern or "\0" in pattern:
-        raise gitignore.BadPattern("it holds a NUL character" if pattern else "it is empty")
+        raise gitignore.BadPattern("it contains a NUL character" if pattern else "it is empty")
     alternatives = expand_braces(pattern + "**" if pattern.endswith("/") else pattern)
     if any(alternative.startswith("/") or ".." in alternative.split("/") for alternative in alternatives):
-        raise gitignore.BadPattern("it leads out of the folder; name the folder as path instead")
+        raise gitignore.BadPattern("it leads out of the folder; pass the other folder as path instead")
     by_name = gitignore.any_matcher(
         [gitignore.pattern_regex(alternative) for alternative in alternatives if "/" not in alternative]
     )

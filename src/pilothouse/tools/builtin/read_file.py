@@ -133,10 +133,12 @@ def _truncate(text: str, first: int, total: str) -> str:
     if not whole_lines:
         return (
             f"{prefix}\n[cut: this is the beginning of line {first}{total}, which is longer than {_MAX_CHARACTERS:,} "
-            f"characters; grep shows the text around a match; go on with start_line={first + 1}]"
+            f"characters; grep shows the text around a match; continue with start_line={first + 1}]"
         )
     next_line = first + whole_lines.count("\n")
-    return f"{whole_lines}[cut: this holds lines {first} to {next_line - 1}{total}; go on with start_line={next_line}]"
+    return (
+        f"{whole_lines}[cut: lines {first} to {next_line - 1}{total} are shown; continue with start_line={next_line}]"
+    )
 
 
 def _read_large_file(workspace: Workspace, path: str, first: int, end: int | None, name: str | None) -> str:

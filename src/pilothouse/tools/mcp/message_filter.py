@@ -95,7 +95,7 @@ class MessageFilter:
             self.bad += 1
             self.first_bad = self.first_bad or line[:_MAX_SHOWN_BYTES].decode(errors="replace").strip()
             if self.bad >= MAX_BAD_LINES:
-                raise ProtocolViolation(f"sent {MAX_BAD_LINES} lines that are not JSON-RPC") from None
+                raise ProtocolViolation(f"sent {MAX_BAD_LINES} lines that aren't JSON-RPC") from None
             return None
 
     def _read(self, line: bytes) -> SessionMessage | None:

@@ -117,7 +117,7 @@ class Session:
             return End(detail=str(error), is_final=True)
         except TimeoutError:
             return self._failure(
-                f"it did not answer within {START_TIMEOUT_SECONDS:g} seconds", transport, Reason(Code.MCP_SILENT)
+                f"it didn't answer within {START_TIMEOUT_SECONDS:g} seconds", transport, Reason(Code.MCP_SILENT)
             )
         except Exception as error:  # a server can cause any exception
             if requests.may_be_closed(error):  # the reason arrives a moment later

@@ -220,7 +220,7 @@ class _Process(asyncio.SubprocessProtocol):
         """Write messages without ever waiting for the server: a sender must not hang on a server that does not read."""
         async for message in outgoing:
             if self._pipe(0).get_write_buffer_size() > _MAX_UNREAD_BYTES:
-                self._fail("does not read what it is sent")
+                self._fail("doesn't read its input")
             elif not self._pipe(0).is_closing():
                 data = message.message.model_dump_json(by_alias=True, exclude_unset=True)
                 self._pipe(0).write(f"{data}\n".encode())

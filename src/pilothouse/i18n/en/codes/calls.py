@@ -14,15 +14,15 @@ CALLS: Mapping[Code, str] = {
     Code.QUESTION: "The agent has a question for you.",
     Code.UNKNOWN_TOOL: "Unknown tool {tool!r}. Available tools: {allowed}.",
     Code.TOOL_DISABLED: "The tool {tool!r} is disabled.",
-    Code.INVALID_ARGUMENTS: "Nothing was run: the arguments of {tool} aren't valid: {detail}.",
+    Code.INVALID_ARGUMENTS: "Nothing was run, because the arguments of {tool} aren't valid: {detail}.",
     Code.OUTSIDE_WORKSPACE: (
         "{path!r} is outside the workspace: file tools only use paths inside it, and no approval changes that. The "
         "user can open the folder to file tools ([[roots]] in config.toml), or let a command read the file in "
         "Supervised or Agent mode."
     ),
     Code.PROTECTED_PATH: (
-        "{path!r} is protected: no file tool touches it, and no command may name it to change it, in any mode. Use the "
-        "program that it belongs to (such as git), or ask the user to change it."
+        "{path!r} is protected: in every mode, file tools can't use it, and commands can't name it to change it. Use "
+        "the program that it belongs to (such as git), or ask the user to change it."
     ),
     Code.CLEANS_DATA: (
         "Not run: git clean with -x or -X would delete {path!r}, where Pilothouse keeps conversations, tokens and "
@@ -34,8 +34,8 @@ CALLS: Mapping[Code, str] = {
     Code.NOT_RUN: "Not run.",
     Code.CANCELLED: "Cancelled by the user.",
     Code.INTERRUPTED_CALL: "Interrupted before there was a result.",
-    Code.MAY_HAVE_RUN: "Interrupted; it may have run. Check before you repeat it.",
-    Code.ARGUMENTS_EDITED: "The user edited the arguments before approving. It ran with: {arguments}",
+    Code.MAY_HAVE_RUN: "Interrupted. The action may have run, so check before you repeat it.",
+    Code.ARGUMENTS_EDITED: "The user edited the arguments before approving. The action ran with: {arguments}",
     Code.TOOL_FAILED: "{tool} failed: {detail}",
     Code.TOOL_TIMED_OUT: "{tool} was stopped after its time limit of {seconds} seconds.",
     Code.FILE_MISSING: "{path!r} doesn't exist.",
@@ -57,8 +57,8 @@ CALLS: Mapping[Code, str] = {
         "replace_all."
     ),
     Code.TOO_MANY_EDITS: (
-        "Too many edits for {path!r} ({size} bytes): {count} were given, and at most {limit} fit into one call. Split "
-        "them up."
+        "Too many edits for {path!r} ({size} bytes): {count} were given, and at most {limit} are allowed at once. "
+        "Split them up."
     ),
     Code.BAD_LINE_RANGE: "Lines {start} to {end} don't exist in {path!r}, which has {lines} lines.",
 }

@@ -13,9 +13,9 @@ REQUESTS: Mapping[Code, str] = {
     Code.UNKNOWN_MODEL: "Unknown model {model!r}. Choose one of: {allowed}.",
     Code.INVALID_ID: "Invalid ID {value!r}. Use 1 to 64 letters, digits, '-' and '_'.",
     Code.INVALID_NAME: "Invalid name {value!r}. Use 1 to 100 characters, without control characters.",
-    Code.INVALID_PAYLOAD: "The message can't be read: {detail}. Use these payload types: {allowed}.",
+    Code.INVALID_PAYLOAD: "The message can't be read: {detail}. Use one of these payload types: {allowed}.",
     Code.EMPTY_MESSAGE: "The message is empty. Send some text or an attachment.",
-    Code.TEXT_TOO_LARGE: "The text is too long: it has {size} bytes, and at most {limit} are allowed.",
+    Code.TEXT_TOO_LARGE: "The text is too long: it has {size} bytes, and at most {limit} are allowed. Shorten it.",
     Code.NOT_TEXT: "The text isn't valid Unicode ({detail}). Send text that can be encoded as UTF-8.",
     Code.UNSUPPORTED_PAYLOAD: "Payloads of type {type!r} aren't supported yet. Use one of: {allowed}.",
     Code.INVALID_WORKSPACE: (
@@ -28,15 +28,15 @@ REQUESTS: Mapping[Code, str] = {
         "The model {model!r} needs an API key. Set {variable}, or use the model 'demo', which needs none."
     ),
     Code.TURN_ACTIVE: (
-        "The current turn isn't finished (state: {state}). Wait for it, answer what it asks, resume it (`continue`) or "
-        "cancel it (`cancel`)."
+        "The current turn isn't finished (state: {state}). Wait until it ends, respond to its request, continue it "
+        "(`continue`) or cancel it (`cancel`)."
     ),
     Code.NOT_CONTINUABLE: "Nothing to continue (state: {state}).",
     Code.NOTHING_TO_CANCEL: "Nothing to cancel: no turn is running.",
     Code.NOTHING_TO_RETRY: "Nothing to retry (state: {state}).",
     Code.NO_QUESTION: "No question is waiting for an answer. It may already be answered.",
     Code.CALL_DECIDED: (
-        "Your decision changed nothing: the action {call_id} was already decided ({verdict} by {decided_by}, "
+        "Your decision had no effect: the action {call_id} was already decided ({verdict} by {decided_by}, "
         "{decided_at}; now {status})."
     ),
     Code.DIGEST_CHANGED: "The action {call_id} has changed since it was shown. Review it again, then decide.",

@@ -18,8 +18,8 @@ SERVER: Mapping[Code, str] = {
     ),
     Code.EDIT_WITHOUT_ARGUMENTS: "'args' is required for a decision of type 'edit', and allowed only there.",
     Code.POLICY_TOOLS: (
-        "Too many or too long tool names: approval rules take at most {limit} tools, each with at most {length} "
-        "characters."
+        "Too many tools, or a tool name that is too long: approval rules list at most {limit} tools, with names of at "
+        "most {length} characters."
     ),
     Code.QUERY_TOO_LARGE: "The request URL is longer than {limit} bytes. Shorten it.",
     Code.UNAUTHORIZED: (
@@ -40,7 +40,10 @@ SERVER: Mapping[Code, str] = {
         "This server doesn't accept the host name {host!r}. Use one of: {allowed}. To add names, set 'hosts' under "
         "[server] in your configuration."
     ),
-    Code.FOREIGN_ORIGIN: "A page from another origin ({origin!r}) isn't allowed to use this server.",
+    Code.FOREIGN_ORIGIN: (
+        "A page from another origin ({origin!r}) isn't allowed to use this server. Open the web client at the server's "
+        "own address."
+    ),
     Code.OUTSIDE_ROOTS: (
         "Can't use the project folder {path!r}: it isn't in a folder that this server opens to you ({allowed})."
     ),
@@ -94,14 +97,16 @@ SERVER: Mapping[Code, str] = {
     ),
     Code.NOT_DONE: "Not done, because nobody could be asked: {calls}",
     Code.WEAK_ACCESS: (
-        "The access token in {source} is too short or has characters that aren't allowed: it has {length} characters. "
+        "The access token in {source} is too short ({length} characters) or has characters that aren't allowed. "
         "Use at least {limit} letters, digits and -._~+/=."
     ),
     Code.OPEN_ACCESS: (
         "The server wasn't started: {host!r} can be reached from other machines. First set PILOTHOUSE_TOKEN to an "
         "access token of your own (at least {limit} characters), or listen on 127.0.0.1."
     ),
-    Code.CANNOT_LISTEN: "Can't listen on {host}:{port}: {detail}.",
+    Code.CANNOT_LISTEN: (
+        "Can't listen on {host}:{port}: {detail}. Choose another address with --host, or another port with --port."
+    ),
     Code.PORT_TAKEN: (
         "Can't listen on {host}:{port}: another program uses this port. Stop that program, or choose another port with "
         "--port (0 for any free one)."
@@ -134,7 +139,7 @@ SERVER: Mapping[Code, str] = {
         "{path!r} is an upload, and uploads are read-only. Copy it into the workspace first and change the copy."
     ),
     Code.UPLOAD_NOT_STORED: (
-        "Couldn't save {name!r} with the conversation: {detail}. Nothing of it was kept. Free up disk space or check "
+        "Couldn't save {name!r} with the conversation: {detail}. No part of it was kept. Free up disk space or check "
         "the data folder, then try again."
     ),
     Code.UPLOAD_LEFT_OUT: (
@@ -145,8 +150,8 @@ SERVER: Mapping[Code, str] = {
         "This conversation is kept in memory only and can't take uploads. Put the file into the project folder instead."
     ),
     Code.UPLOADS_FULL: (
-        "The uploads of this conversation would be too large: they have {held} bytes, and {size} more would exceed "
-        "{limit}. Remove some first."
+        "The uploads of this conversation would be too large: they take up {held} bytes, and {size} more would exceed "
+        "the limit of {limit}. Remove some first."
     ),
     Code.TOO_MANY_UPLOADS: "This conversation already has {limit} uploads. Remove some first.",
     Code.FILE_EXISTS: "{path!r} already exists with different content. Choose another path.",

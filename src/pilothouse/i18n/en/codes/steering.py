@@ -47,7 +47,7 @@ STEERING: Mapping[Code, str] = {
     ),
     Code.FILE_HAS_COMMENTS: "{file} wasn't changed: it has comments, which would be lost. Edit the file by hand.",
     Code.KEY_REUSED: "The idempotency key {key!r} was already used for another request. Use a new one.",
-    Code.NOT_ELEVATABLE: "You can't allow more for now in {mode} mode, only in: {allowed}.",
+    Code.NOT_ELEVATABLE: "“Allow more for now” isn't available in {mode} mode, only in: {allowed}.",
     Code.NO_ELEVATION: "Nothing extra is allowed for now, so there is nothing to end.",
     Code.NOT_PAUSABLE: "Nothing to pause (state: {state}).",
     Code.NOT_PAUSED: "The turn isn't paused (state: {state}).",
@@ -116,6 +116,7 @@ STEERING: Mapping[Code, str] = {
     Code.MERGE_NOT_ON_SOURCE: "These messages aren't on the source branch: {ids}.",
     Code.COMMAND_USAGE: "Usage: {usage}",
     Code.REACH_CHANGED: (
-        "Nothing was run: what {tool} would affect has changed since it was decided. Request it again."
+        "Nothing was run: the files and folders that {tool} would affect have changed since the decision. Request the "
+        "action again."
     ),
 }

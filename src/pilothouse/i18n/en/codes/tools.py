@@ -43,18 +43,20 @@ TOOLS: Mapping[Code, str] = {
     Code.MCP_NOT_MCP: (
         "The server at {address} isn't an MCP server: it sent {kind}. Check the address; it often ends in /mcp."
     ),
-    Code.MCP_SILENT: "The MCP server {name} didn't answer within {seconds} seconds. Check that it runs and speaks MCP.",
+    Code.MCP_SILENT: (
+        "The MCP server {name} didn't answer within {seconds} seconds. Check that the server is running and speaks MCP."
+    ),
     Code.MCP_FAILED: "The connection to the MCP server {name} failed: {detail}. Check its settings.",
     Code.SETTINGS_WAIT: "Your settings ask before every use of {tool}.",
     Code.RULE_MAY_APPLY: (
-        "Needs your approval: what this action starts can't be determined, and there is a rule about {tool} [{where}], "
-        "added by {given}."
+        "Needs your approval: Pilothouse can't tell what this action starts, and there is a rule about {tool} "
+        "[{where}], added by {given}."
     ),
     Code.RULE_WORDS: "For the rule, enter the first words of a single command: 1 to {limit} plain words.",
     Code.RUNS_CODE: "{path!r} can make your programs run code, so only you can allow this change.",
     Code.COMMAND_NOT_CHECKED: (
         "This command is too long, too deeply nested or too unusual to be checked for changes to files that make "
-        "your programs run code, so only you can allow it. Several shorter commands are checked one by one."
+        "your programs run code, so only you can allow it. To have it checked, split it into several shorter commands."
     ),
     Code.CODE_FILES_CHANGED: (
         "This command changed files that make your programs run code: {paths}. Check them before you continue."
@@ -69,8 +71,9 @@ TOOLS: Mapping[Code, str] = {
         "gb18030, big5, cp949. For UTF-16 without a byte order mark, use utf-16-le or utf-16-be."
     ),
     Code.ENCODING_UNCERTAIN: (
-        "Nothing was changed: the encoding of {path!r} is uncertain, and this change depends on it. Use edit_file with "
-        "encoding= and the right one, or put the charset into .editorconfig. How the file reads:\n{candidates}"
+        "Nothing was changed: the encoding of {path!r} is uncertain, and this change depends on it. Pass the right "
+        "encoding to edit_file (encoding=), or set the charset in .editorconfig. How the file reads in each:\n"
+        "{candidates}"
     ),
     Code.ENCODING_CONTRADICTED: (
         "Nothing was changed: {path!r} can't be read as {encoding}. It looks like {likely}: leave out encoding=, or "

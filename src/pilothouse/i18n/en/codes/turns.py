@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pilothouse.domain.codes import Code
 
 TURNS: Mapping[Code, str] = {
-    Code.INTERRUPTED: "The server restarted during this turn. Continue?",
+    Code.INTERRUPTED: "Pilothouse was restarted during this turn. Continue?",
     Code.LIMIT_ROUNDS: "Stopped: the turn reached its limit of {limit} steps. Continue?",
     Code.LIMIT_REPEATED_CALL: (
         "Stopped: the model requested {tool} with the same arguments {count} times in a row and seems to be stuck, so "

@@ -20,13 +20,13 @@ UNDO: Mapping[Code, str] = {
     ),
     Code.UNDO_SET_ASIDE: "Their content from before the agent's change is in: {files}.",
     Code.UNDO_ASKS: (
-        "A command changed {paths}, and a person may have changed files meanwhile, so only a person can undo that here."
+        "A command changed {paths}, and a person may have changed files meanwhile, so only a person can undo this here."
     ),
     Code.UNDO_INCOMPLETE: "Nothing was undone: the earlier content of {paths} wasn't saved ({detail}).",
     Code.UNDO_NOTHING: "No file was restored. {left} Undo again to go further back.",
     Code.UNDO_EXPIRED: (
-        "Nothing was undone: the earlier content of {paths} is no longer saved. The settings under [undo] set how much "
-        "is saved, and for how long."
+        "Nothing was undone: the earlier content of {paths} is no longer saved. The settings under [undo] control how "
+        "much is saved, and for how long."
     ),
     Code.UNDO_UNKNOWN: "The earlier content of the files isn't known: {detail}.",
     Code.UNDO_INTERRUPTED: "The command was interrupted before its changes could be recorded.",

@@ -11,22 +11,22 @@ WINDOW: Mapping[Code, str] = {
         "instructions, or choose a model with a larger context window."
     ),
     Code.NOTHING_TO_COMPRESS: (
-        "Nothing to compact: of {messages} messages, the last ones (up to {recent}, as many as fit) and the pinned "
-        "ones are kept."
+        "Nothing to compact: of the {messages} messages, the latest ones (up to {recent}, as many as fit) and the "
+        "pinned ones are kept."
     ),
     Code.NOT_COMPRESSED: "Nothing to restore: the branch {branch!r} hasn't been compacted.",
     Code.ORIGINAL_GONE: "Can't restore the compacted messages: the branch {original!r}, which held them, was deleted.",
     Code.TOO_MANY_PINS: "You can pin at most {limit} messages.",
     Code.RESULTS_CUT: (
-        "To fit the context window, {count} long result(s) were sent shortened, which saves {tokens} tokens."
+        "To fit the context window, long results ({count}) were sent shortened, which saves {tokens} tokens."
     ),
     Code.MESSAGES_SHORTENED: (
-        "To fit the context window of {budget} tokens, {count} message(s) were sent to the model shortened. The full "
-        "text is kept here."
+        "To fit the context window of {budget} tokens, some messages ({count}) were sent to the model shortened. The "
+        "full text is kept here."
     ),
     Code.MESSAGES_LEFT_OUT: (
-        "To fit the context window of {budget} tokens, {count} message(s) weren't sent to the model. Everything is "
-        "kept here. Compact the conversation to send a summary of them."
+        "To fit the context window of {budget} tokens, some messages ({count}) weren't sent to the model. Everything "
+        "is kept here. To send a summary of them, compact the conversation."
     ),
     Code.PINS_SHORTENED: (
         "The pinned messages are too long for the context window of {budget} tokens, so {count} of them were sent "
@@ -51,9 +51,13 @@ WINDOW: Mapping[Code, str] = {
         "Can't read text in images: the program tesseract isn't installed. Install it with 'apt install "
         "tesseract-ocr', or choose a model that sees images."
     ),
-    Code.OCR_TIMED_OUT: "Reading the text in the image took longer than {seconds} seconds.",
+    Code.OCR_TIMED_OUT: (
+        "Reading the text in the image took longer than {seconds} seconds. Send a smaller image, or choose a model "
+        "that sees images."
+    ),
     Code.OCR_FAILED: (
-        "The text in the image couldn't be read (tesseract: {detail}). The image may be damaged or too large."
+        "The text in the image couldn't be read (tesseract: {detail}). The image may be damaged or "
+        "too large: send another one, or choose a model that sees images."
     ),
     Code.OCR_EMPTY: "No text was found in the image.",
 }

@@ -8,14 +8,14 @@ REQUESTS: Mapping[Code, str] = {
     Code.UNKNOWN_MODE: "未知模式 {mode!r}。可选：{allowed}。",
     Code.UNKNOWN_CONTEXT: "对话 {context_id!r} 不存在，可能已被删除。",
     Code.UNKNOWN_MESSAGE: "分支 {branch!r} 上没有消息 {message_id!r}。",
-    Code.UNKNOWN_CALL: "这里没有待批准的操作 {call_id!r}，可能已有决定。",
+    Code.UNKNOWN_CALL: "这里没有待批准的操作 {call_id!r}，该操作可能已有决定。",
     Code.UNKNOWN_BRANCH: "未知分支 {branch!r}。可选：{allowed}。",
     Code.UNKNOWN_MODEL: "未知模型 {model!r}。可选：{allowed}。",
     Code.INVALID_ID: "ID {value!r} 无效。请使用 1 到 64 个字母、数字、“-”或“_”。",
     Code.INVALID_NAME: "名称 {value!r} 无效。请使用 1 到 100 个字符，不含控制字符。",
     Code.INVALID_PAYLOAD: "无法读取消息内容：{detail}。可用类型：{allowed}。",
     Code.EMPTY_MESSAGE: "消息为空。请发送文本或附件。",
-    Code.TEXT_TOO_LARGE: "文本过长：共 {size} 字节，最多允许 {limit} 字节。",
+    Code.TEXT_TOO_LARGE: "文本过长：共 {size} 字节，最多允许 {limit} 字节。请缩短。",
     Code.NOT_TEXT: "文本不是有效的 Unicode（{detail}）。请发送能编码为 UTF-8 的文本。",
     Code.UNSUPPORTED_PAYLOAD: "尚不支持 {type!r} 类型的内容。可用：{allowed}。",
     Code.INVALID_WORKSPACE: "无法打开项目文件夹 {path!r}。请确认该文件夹存在且可以访问。",
@@ -29,9 +29,10 @@ REQUESTS: Mapping[Code, str] = {
     Code.NOTHING_TO_RETRY: "没有可以重试的内容（状态：{state}）。",
     Code.NO_QUESTION: "没有待回答的问题，可能已经回答过。",
     Code.CALL_DECIDED: (
-        "你的决定未生效：操作 {call_id} 已有决定（{verdict}，由 {decided_by} 于 {decided_at} 作出；现为{status}）。"
+        "你的决定未生效：操作 {call_id} 已有决定（{verdict}，由 {decided_by} 于 {decided_at} 作出；当前状态："
+        "{status}）。"
     ),
-    Code.DIGEST_CHANGED: "操作 {call_id} 在显示之后已更改。请重新查看后再决定。",
+    Code.DIGEST_CHANGED: "操作 {call_id} 在显示之后发生了更改。请重新查看后再决定。",
     Code.BRANCH_EXISTS: "分支 {branch!r} 已存在。请换一个名称。",
     Code.CONTEXT_EXISTS: "对话 {context_id!r} 已存在。请换一个 ID。",
     Code.MESSAGE_INCOMPLETE: "无法从消息 {message_id!r} 处新建分支：该消息仍在写入。请选择完整的消息。",

@@ -8,31 +8,32 @@ SERVER: Mapping[Code, str] = {
     Code.INVALID_REQUEST: "请求无效：{detail}。",
     Code.NOT_HTTP: "请求不是有效的 HTTP。",
     Code.NOT_JSON: "请求内容不是有效的 JSON：{detail}。",
-    Code.NO_SUCH_PATH: "{path!r} 处没有内容。可用接口见 /api/docs。",
+    Code.NO_SUCH_PATH: "找不到 {path!r}。可用接口见 /api/docs。",
     Code.METHOD_NOT_ALLOWED: "此处不允许 {method}。可用：{allowed}。",
     Code.UNSUPPORTED_TYPE: "此处不接受内容类型 {type!r}。可用：{allowed}。",
     Code.BODY_TOO_LARGE: "请求内容超过 {limit} 字节。请减少内容。",
     Code.BODY_TOO_SLOW: "请求内容没有在 {seconds} 秒内到达。请重试。",
     Code.AMBIGUOUS_DECISION: "有 {count} 个对话等待你处理：请用 ID 指明每个操作，并指明回答所属的对话。",
-    Code.EDIT_WITHOUT_ARGUMENTS: "“args” 只能且必须用于 “edit” 类型的决定。",
+    Code.EDIT_WITHOUT_ARGUMENTS: "“args”只能且必须用于“edit”类型的决定。",
     Code.POLICY_TOOLS: "工具名称过多或过长：审批规则最多列出 {limit} 个工具，每个名称最多 {length} 个字符。",
     Code.QUERY_TOO_LARGE: "请求网址超过 {limit} 字节。请缩短。",
     Code.UNAUTHORIZED: (
-        "你尚未登录。请在服务器所在的机器上运行 “pilothouse open”（如服务器使用了 --data-dir，请加上），"
-        "然后打开该命令显示的链接；或打开服务器的地址并输入你的访问令牌。程序请发送 “Authorization: Bearer 令牌”。"
+        "你尚未登录。请在服务器所在的机器上运行“pilothouse open”（如服务器使用了 --data-dir，请加上），"
+        "然后打开该命令显示的链接；或打开服务器的地址并输入你的访问令牌。程序请发送“Authorization: Bearer 令牌”。"
     ),
     Code.LINK_EXPIRED: (
-        "此链接已失效：已被使用，或已超过一分钟。请在服务器所在的机器上运行 “pilothouse open” 获取新链接，"
+        "此链接已失效：已被使用，或已超过一分钟。请在服务器所在的机器上运行“pilothouse open”获取新链接，"
         "或输入你的访问令牌。"
     ),
     Code.WRONG_TOKEN: (
-        "登录失败：访问令牌在此服务器上无效。请检查，或请服务器的管理员生成新令牌（“pilothouse users token 用户名”）。"
+        "登录失败：访问令牌在此服务器上无效。请检查令牌，或请服务器的管理员生成新令牌（“pilothouse users token "
+        "用户名”）。"
     ),
     Code.TOO_MANY_ATTEMPTS: "来自此地址的错误访问令牌过多。请在 {seconds} 秒后重试。",
     Code.FOREIGN_HOST: (
         "此服务器不接受主机名 {host!r}。可用：{allowed}。如需其他名称，请在配置的 [server] 中设置 hosts。"
     ),
-    Code.FOREIGN_ORIGIN: "来自其他来源（{origin!r}）的页面不能使用此服务器。",
+    Code.FOREIGN_ORIGIN: "来自其他来源（{origin!r}）的页面不能使用此服务器。请从服务器自己的地址打开网页客户端。",
     Code.OUTSIDE_ROOTS: "无法使用项目文件夹 {path!r}：不在此服务器向你开放的文件夹中（{allowed}）。",
     Code.CONFIG_MISSING: "配置文件 {path!r} 不存在。请更正 --config 或 PILOTHOUSE_CONFIG，或创建该文件。",
     Code.INVALID_BASE_URL: (
@@ -66,13 +67,13 @@ SERVER: Mapping[Code, str] = {
     Code.NOBODY_HERE: "此处无人可以询问，因此需要批准或回答的操作不会执行。请跳过这些操作继续，并说明未能完成的内容。",
     Code.NOT_DONE: "未执行，因为无人可以询问：{calls}",
     Code.WEAK_ACCESS: (
-        "{source} 中的访问令牌过短或含有不允许的字符：共 {length} 个字符。请使用至少 {limit} 个字母、数字或 -._~+/=。"
+        "{source} 中的访问令牌过短（共 {length} 个字符）或含有不允许的字符。请使用至少 {limit} 个字母、数字或 -._~+/=。"
     ),
     Code.OPEN_ACCESS: (
         "服务器未启动：其他机器可以访问 {host!r}。请先把 PILOTHOUSE_TOKEN 设为你自己的访问令牌（至少 {limit} 个字符），"
         "或监听 127.0.0.1。"
     ),
-    Code.CANNOT_LISTEN: "无法监听 {host}:{port}：{detail}。",
+    Code.CANNOT_LISTEN: "无法监听 {host}:{port}：{detail}。请用 --host 指定其他地址，或用 --port 指定其他端口。",
     Code.PORT_TAKEN: (
         "无法监听 {host}:{port}：端口已被其他程序占用。请结束该程序，或用 --port 指定其他端口（0 表示任意空闲端口）。"
     ),
@@ -82,7 +83,7 @@ SERVER: Mapping[Code, str] = {
         "未生成新的访问令牌：用户 local 的访问令牌由变量 PILOTHOUSE_TOKEN 设定。请更改该变量并重新启动服务器。"
     ),
     Code.NO_SERVER: (
-        "未生成链接：数据文件夹 {path} 没有运行中的服务器。请用 “pilothouse serve” 启动，或用 --data-dir "
+        "未生成链接：数据文件夹 {path} 没有运行中的服务器。请用“pilothouse serve”启动，或用 --data-dir "
         "指定运行中服务器的数据文件夹。"
     ),
     Code.DATA_IN_REPOSITORY: (
@@ -99,7 +100,7 @@ SERVER: Mapping[Code, str] = {
     Code.UNKNOWN_UPLOAD: "此对话没有名为 {name!r} 的上传文件。",
     Code.UPLOAD_READ_ONLY: "{path!r} 是上传的文件，只能读取。请先复制到项目文件夹，再更改副本。",
     Code.UPLOAD_NOT_STORED: (
-        "无法随对话保存 {name!r}：{detail}。没有保留任何内容。请释放磁盘空间或检查数据文件夹，然后重试。"
+        "无法随对话保存 {name!r}：{detail}。该文件没有任何部分被保留。请释放磁盘空间或检查数据文件夹，然后重试。"
     ),
     Code.UPLOAD_LEFT_OUT: "导出文件不包含上传的 {name!r}（{size} 字节）：导出文件中的上传文件最多共 {limit} 字节。",
     Code.UPLOADS_NOT_KEPT: "此对话只保存在内存中，不能接收上传文件。请改为把文件放入项目文件夹。",
@@ -107,11 +108,11 @@ SERVER: Mapping[Code, str] = {
     Code.TOO_MANY_UPLOADS: "此对话已有 {limit} 个上传文件。请先移除一些。",
     Code.FILE_EXISTS: "{path!r} 已存在，且内容不同。请选择其他路径。",
     Code.PAGE_NOT_BUILT: (
-        "网页客户端尚未构建。请停止服务器，然后用 “make run” 启动，该命令会先构建客户端。API 不受影响：/api/docs。"
+        "网页客户端尚未构建。请停止服务器，然后用“make run”启动，该命令会先构建客户端。API 不受影响：/api/docs。"
     ),
     Code.INVALID_ADDRESS: (
         "请输入有效的网址，例如 https://api.openai.com/v1。网址应以 https:// 或 http:// 开头，包含主机名，"
-        "且不含用户名、“?” 或 “#”。"
+        "且不含用户名、“?”或“#”。"
     ),
     Code.SETUP_FIXED: "模型由 {by} 指定。要在此处更改，请取消该设置并重新启动。",
     Code.STALE_SESSION: "你的标签页或偏好设置已在别处更改（版本 {found}，而不是 {expected}）。请重新加载。",

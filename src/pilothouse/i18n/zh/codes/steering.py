@@ -7,7 +7,7 @@ from pilothouse.domain.codes import Code
 STEERING: Mapping[Code, str] = {
     Code.UNKNOWN_RULE: "没有可以撤销的规则 {rule!r}，可能已被撤销。",
     Code.UNKNOWN_PERSONA: "未知角色 {persona!r}。可选：{allowed}。",
-    Code.UNKNOWN_QUEUED: "队列中没有消息 {message_id!r}，可能已发送。",
+    Code.UNKNOWN_QUEUED: "队列中没有消息 {message_id!r}，该消息可能已发送。",
     Code.INVALID_CURSOR: "位置 {cursor!r} 无效。请使用之前某一页返回的 next 值。",
     Code.INVALID_EXPORT: "无法导入此文件：{detail}。",
     Code.INVALID_CONFIG: "{file} 第 {line} 行，{key}：{detail} 可用：{allowed}。",
@@ -29,8 +29,8 @@ STEERING: Mapping[Code, str] = {
         "HTTP。"
     ),
     Code.SERVER_NAME: (
-        "{file} 第 {line} 行：未启用 MCP 服务器 {name}，因为名称无效。请使用 1 到 40 个字母、数字、“-” 和 “_”，"
-        "且不能有连续两个 “_”。"
+        "{file} 第 {line} 行：未启用 MCP 服务器 {name}，因为名称无效。请使用 1 到 40 个字母、数字、“-”和“_”，"
+        "且不能有连续两个“_”。"
     ),
     Code.SERVER_NAME_TAKEN: (
         "{file} 第 {line} 行：未启用 MCP 服务器 {name}，因为名称与 {other} 过于相似。请重命名其中一个。"
@@ -87,16 +87,16 @@ STEERING: Mapping[Code, str] = {
     Code.RULE_WITHOUT_TOOL: "规则没有指定工具。请指定一个工具，或用 '*' 表示所有工具。",
     Code.RULE_FOLDER: "{folder!r} 不是项目中的文件夹。",
     Code.RULE_NOT_OFFERED: "此操作不提供规则 {scope!r}。可选：{allowed}。",
-    Code.RULE_MINUTES: "规则最多持续 {limit} 分钟。",
+    Code.RULE_MINUTES: "规则的有效期最长为 {limit} 分钟。",
     Code.RULE_WITH_EDIT: "“始终允许”只适用于所显示的原操作，不适用于编辑后的操作。",
     Code.POLICY_DEPTH: "步数至少为 1。",
     Code.ELEVATION_END: "请只设置一个限度：calls、turn 或 minutes。",
     Code.ELEVATION_CALLS: "请输入 1 到 {limit} 之间的操作数量。",
     Code.ELEVATION_MINUTES: "请输入分钟数，最多 {limit}。",
     Code.ELEVATION_WITHOUT_TURN: "当前没有正在进行的轮次，无法放行本轮。请改用操作数量或分钟数。",
-    Code.MERGE_INTO_ITSELF: "分支 {branch!r} 不能与自身合并。",
+    Code.MERGE_INTO_ITSELF: "不能将分支 {branch!r} 合并到自身。",
     Code.MERGE_IDS: "message_ids 只能且必须用于 cherry_pick。",
     Code.MERGE_NOT_ON_SOURCE: "以下消息不在源分支上：{ids}。",
     Code.COMMAND_USAGE: "用法：{usage}",
-    Code.REACH_CHANGED: "没有执行任何操作：自作出决定以来，{tool} 涉及的内容已有变化。请重新请求。",
+    Code.REACH_CHANGED: "没有执行任何操作：自作出决定以来，{tool} 涉及的文件和文件夹发生了变化。请重新请求。",
 }

@@ -21,17 +21,17 @@ WINDOW: Mapping[Code, str] = {
     ),
     Code.MESSAGES_LEFT_OUT: (
         "为放入 {budget} 个 token 的上下文窗口，{count} 条消息没有发送给模型。消息仍保存在此处；"
-        "压缩对话可改为发送摘要。"
+        "压缩对话后会改为发送摘要。"
     ),
     Code.PINS_SHORTENED: (
         "固定的消息合计超出 {budget} 个 token 的上下文窗口，其中 {count} 条被缩短或未发送。"
-        "取消固定部分消息即可完整发送其余消息。"
+        "取消固定其中一些，即可完整发送其余的。"
     ),
     Code.MODEL_TOO_LONG: "请求对模型来说过长：{detail}",
     Code.IMAGE_SOURCE: "图片必须且只能有一个来源。可选：{allowed}。给出的是：{given}。",
     Code.IMAGE_ADDRESS: "这不是图片地址。可用：{allowed}。",
     Code.IMAGE_BASE64: "图片不是有效的 base64：{detail}。",
-    Code.IMAGE_KIND: "这 {size} 字节不是支持的图片。可用：{allowed}（按开头的字节判断）。",
+    Code.IMAGE_KIND: "这 {size} 字节的数据不是受支持的图片。可用：{allowed}（按开头的字节判断）。",
     Code.IMAGE_TOO_LARGE: "图片过大：共 {size} 字节，最多允许 {limit} 字节。",
     Code.IMAGE_UNSEEN: "此模型无法查看图片。请换用能查看图片的模型，或以 recognition 'ocr' 重新发送图片。",
     Code.IMAGE_ELSEWHERE: (
@@ -41,7 +41,9 @@ WINDOW: Mapping[Code, str] = {
     Code.OCR_MISSING: (
         "无法读取图片中的文字：没有安装程序 tesseract。请用 'apt install tesseract-ocr' 安装，或换用能查看图片的模型。"
     ),
-    Code.OCR_TIMED_OUT: "读取图片中的文字超过了 {seconds} 秒。",
-    Code.OCR_FAILED: "无法读取图片中的文字（tesseract：{detail}）。图片可能已损坏或过大。",
+    Code.OCR_TIMED_OUT: "读取图片中的文字超过了 {seconds} 秒。请发送较小的图片，或换用能查看图片的模型。",
+    Code.OCR_FAILED: (
+        "无法读取图片中的文字（tesseract：{detail}）。图片可能已损坏或过大，请换一张图片，或换用能查看图片的模型。"
+    ),
     Code.OCR_EMPTY: "图片中没有找到文字。",
 }

@@ -176,7 +176,7 @@ async def _has_changed_reach(turn: Turn, call: CallRecord) -> bool:
 def _end_call(turn: Turn, draft: Draft, call_id: CallId, task: asyncio.Task[tuple[Outcome, int]]) -> None:
     call = draft.call(call_id)
     if task.cancelled():  # not by this step: results are not read after its own cancellations
-        outcome, duration_ms = failed_outcome(tool_failure(call.tool, "it was cancelled from inside")), 0
+        outcome, duration_ms = failed_outcome(tool_failure(call.tool, "the tool cancelled itself")), 0
     else:
         outcome, duration_ms = task.result()
     content = outcome.content

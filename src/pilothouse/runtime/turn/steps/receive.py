@@ -43,7 +43,9 @@ async def _run_processors(turn: Turn) -> tuple[Message, ...]:
         except Exception as error:  # processors are foreign code: their exceptions end the turn, not the runtime
             raise PilothouseError(Code.PROCESSOR_FAILED, detail=f"{type(error).__name__}: {error}") from error
         if [message.id for message in messages] != ids:
-            raise PilothouseError(Code.PROCESSOR_FAILED, detail="it returned other messages than it received")
+            raise PilothouseError(
+                Code.PROCESSOR_FAILED, detail="the processor returned other messages than it received"
+            )
     processed = {message.id: _with_hold(message, None) for message in messages}
     return tuple(processed.get(message.id, message) for message in turn.incoming)
 
