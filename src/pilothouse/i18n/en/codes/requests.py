@@ -8,7 +8,7 @@ REQUESTS: Mapping[Code, str] = {
     Code.UNKNOWN_MODE: "Unknown mode {mode!r}. Choose one of: {allowed}.",
     Code.UNKNOWN_CONTEXT: "The conversation {context_id!r} doesn't exist. It may have been deleted.",
     Code.UNKNOWN_MESSAGE: "The branch {branch!r} has no message {message_id!r}.",
-    Code.UNKNOWN_CALL: "No action {call_id!r} needs approval here. It may already be decided.",
+    Code.UNKNOWN_CALL: "No such action needs approval here. It may already be decided.",
     Code.UNKNOWN_BRANCH: "Unknown branch {branch!r}. Choose one of: {allowed}.",
     Code.UNKNOWN_MODEL: "Unknown model {model!r}. Choose one of: {allowed}.",
     Code.INVALID_ID: "Invalid ID {value!r}. Use 1 to 64 letters, digits, '-' and '_'.",
@@ -28,18 +28,18 @@ REQUESTS: Mapping[Code, str] = {
         "The model {model!r} needs an API key. Set {variable}, or use the model 'demo', which needs none."
     ),
     Code.TURN_ACTIVE: (
-        "The current turn isn't finished (state: {state}). Wait until it ends, respond to its request, continue it "
+        "The current turn isn't finished. Wait until it ends, respond to its request, continue it "
         "(`continue`) or cancel it (`cancel`)."
     ),
-    Code.NOT_CONTINUABLE: "Nothing to continue (state: {state}).",
+    Code.NOT_CONTINUABLE: "Nothing to continue.",
     Code.NOTHING_TO_CANCEL: "Nothing to cancel: no turn is running.",
-    Code.NOTHING_TO_RETRY: "Nothing to retry (state: {state}).",
+    Code.NOTHING_TO_RETRY: "Nothing to retry.",
     Code.NO_QUESTION: "No question is waiting for an answer. It may already be answered.",
     Code.CALL_DECIDED: (
-        "Your decision had no effect: the action {call_id} was already decided ({verdict} by {decided_by}, "
+        "Your decision had no effect: the action was already decided ({verdict} by {decided_by}, "
         "{decided_at}; now {status})."
     ),
-    Code.DIGEST_CHANGED: "The action {call_id} has changed since it was shown. Review it again, then decide.",
+    Code.DIGEST_CHANGED: "The action has changed since it was shown. Review it again, then decide.",
     Code.BRANCH_EXISTS: "The branch {branch!r} already exists. Choose another name.",
     Code.CONTEXT_EXISTS: "The conversation {context_id!r} already exists. Choose another ID.",
     Code.MESSAGE_INCOMPLETE: (

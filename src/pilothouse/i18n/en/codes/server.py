@@ -85,7 +85,7 @@ SERVER: Mapping[Code, str] = {
         "The server has reached its limit of {limit} open event streams. Close one, or try again later."
     ),
     Code.SERVER_STOPPING: "The server is stopping. Everything it confirmed is saved. Connect again when it's back.",
-    Code.NOTHING_TO_RESUME: "This conversation isn't waiting for a decision (state: {state}).",
+    Code.NOTHING_TO_RESUME: "This conversation isn't waiting for a decision.",
     Code.TOO_MANY_DECISIONS: (
         "{given} decisions were given, but {pending} actions need approval. Name each action by its ID, or give the "
         "decisions in order."

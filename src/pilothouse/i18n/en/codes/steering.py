@@ -49,8 +49,8 @@ STEERING: Mapping[Code, str] = {
     Code.KEY_REUSED: "The idempotency key {key!r} was already used for another request. Use a new one.",
     Code.NOT_ELEVATABLE: "“Allow more for now” isn't available in {mode} mode, only in: {allowed}.",
     Code.NO_ELEVATION: "Nothing extra is allowed for now, so there is nothing to end.",
-    Code.NOT_PAUSABLE: "Nothing to pause (state: {state}).",
-    Code.NOT_PAUSED: "The turn isn't paused (state: {state}).",
+    Code.NOT_PAUSABLE: "Nothing to pause.",
+    Code.NOT_PAUSED: "The turn isn't paused.",
     Code.QUEUE_FULL: "The queue is full: it already has {limit} messages. Wait, or remove some.",
     Code.TOO_MANY_RULES: "You already have {limit} rules. Revoke some first.",
     Code.BRANCH_IN_USE: (

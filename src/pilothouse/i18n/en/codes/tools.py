@@ -97,7 +97,7 @@ TOOLS: Mapping[Code, str] = {
     Code.INVALID_TOOL: "{tool!r} can't be used as a tool: {detail}.",
     Code.UNKNOWN_SERVER: "Unknown MCP server {server!r}. Choose one of: {allowed}.",
     Code.TRUST_CHANGED: "The settings in {folder!r} have changed since they were shown. Review them again.",
-    Code.NO_OUTPUT: "The action {call_id!r} has no output beyond its result.",
+    Code.NO_OUTPUT: "The action has no output beyond its result.",
     Code.ONLY_LOCAL_USER: "Only the machine's own user (local) can change this, because it concerns the whole machine.",
     Code.ONLY_LOCAL: "This can only be set in {file}, not over the network.",
 }

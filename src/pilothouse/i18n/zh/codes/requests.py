@@ -8,7 +8,7 @@ REQUESTS: Mapping[Code, str] = {
     Code.UNKNOWN_MODE: "未知模式 {mode!r}。可选：{allowed}。",
     Code.UNKNOWN_CONTEXT: "对话 {context_id!r} 不存在，可能已被删除。",
     Code.UNKNOWN_MESSAGE: "分支 {branch!r} 上没有消息 {message_id!r}。",
-    Code.UNKNOWN_CALL: "这里没有待批准的操作 {call_id!r}，该操作可能已有决定。",
+    Code.UNKNOWN_CALL: "这里没有这项待批准的操作，可能已有人作出决定。",
     Code.UNKNOWN_BRANCH: "未知分支 {branch!r}。可选：{allowed}。",
     Code.UNKNOWN_MODEL: "未知模型 {model!r}。可选：{allowed}。",
     Code.INVALID_ID: "ID {value!r} 无效。请使用 1 到 64 个字母、数字、“-”或“_”。",
@@ -21,18 +21,15 @@ REQUESTS: Mapping[Code, str] = {
     Code.INVALID_WORKSPACE: "无法打开项目文件夹 {path!r}。请确认该文件夹存在且可以访问。",
     Code.INVALID_ANSWERS: "有 {asked} 个问题，却给出了 {given} 个回答。请为每个问题给出一个回答。",
     Code.MISSING_KEY: "模型 {model!r} 需要 API 密钥。请设置 {variable}，或使用无需密钥的模型 'demo'。",
-    Code.TURN_ACTIVE: (
-        "当前轮次尚未结束（状态：{state}）。请等待其完成、回应其请求、继续（`continue`）或取消（`cancel`）。"
-    ),
-    Code.NOT_CONTINUABLE: "没有可以继续的内容（状态：{state}）。",
+    Code.TURN_ACTIVE: ("当前轮次尚未结束。请等待其完成、回应其请求、继续（`continue`）或取消（`cancel`）。"),
+    Code.NOT_CONTINUABLE: "没有可以继续的内容。",
     Code.NOTHING_TO_CANCEL: "没有可以取消的内容：当前没有正在进行的轮次。",
-    Code.NOTHING_TO_RETRY: "没有可以重试的内容（状态：{state}）。",
+    Code.NOTHING_TO_RETRY: "没有可以重试的内容。",
     Code.NO_QUESTION: "没有待回答的问题，可能已经回答过。",
     Code.CALL_DECIDED: (
-        "你的决定未生效：操作 {call_id} 已有决定（{verdict}，由 {decided_by} 于 {decided_at} 作出；当前状态："
-        "{status}）。"
+        "你的决定未生效：该操作已有决定（{verdict}，由 {decided_by} 于 {decided_at} 作出；当前状态：{status}）。"
     ),
-    Code.DIGEST_CHANGED: "操作 {call_id} 在显示之后发生了更改。请重新查看后再决定。",
+    Code.DIGEST_CHANGED: "该操作在显示之后发生了更改。请重新查看后再决定。",
     Code.BRANCH_EXISTS: "分支 {branch!r} 已存在。请换一个名称。",
     Code.CONTEXT_EXISTS: "对话 {context_id!r} 已存在。请换一个 ID。",
     Code.MESSAGE_INCOMPLETE: "无法从消息 {message_id!r} 处新建分支：该消息仍在写入。请选择完整的消息。",

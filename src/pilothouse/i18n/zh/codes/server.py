@@ -59,7 +59,7 @@ SERVER: Mapping[Code, str] = {
     Code.TOO_MANY_STREAMS_OF_USER: "你打开的事件流已达到单个用户的上限（{limit} 个）。请关闭一个，或稍后重试。",
     Code.TOO_MANY_STREAMS: "服务器的事件流已达到上限（{limit} 个）。请关闭一个，或稍后重试。",
     Code.SERVER_STOPPING: "服务器正在停止。已确认的内容都已保存。请在服务器恢复后重新连接。",
-    Code.NOTHING_TO_RESUME: "此对话没有待批准的操作（状态：{state}）。",
+    Code.NOTHING_TO_RESUME: "此对话没有待批准的操作。",
     Code.TOO_MANY_DECISIONS: (
         "给出了 {given} 个决定，但有 {pending} 个操作待批准。请用 ID 指明每个操作，或按顺序给出决定。"
     ),

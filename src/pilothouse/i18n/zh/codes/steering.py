@@ -39,8 +39,8 @@ STEERING: Mapping[Code, str] = {
     Code.KEY_REUSED: "幂等键 {key!r} 已用于另一个请求。请使用新的键。",
     Code.NOT_ELEVATABLE: "“{mode}”模式不支持临时放行，仅支持：{allowed}。",
     Code.NO_ELEVATION: "当前没有临时放行，无需结束。",
-    Code.NOT_PAUSABLE: "没有可以暂停的内容（状态：{state}）。",
-    Code.NOT_PAUSED: "本轮没有暂停（状态：{state}）。",
+    Code.NOT_PAUSABLE: "没有可以暂停的内容。",
+    Code.NOT_PAUSED: "本轮没有暂停。",
     Code.QUEUE_FULL: "队列已满：已有 {limit} 条消息。请等待，或移除一些。",
     Code.TOO_MANY_RULES: "你已有 {limit} 条规则。请先撤销一些。",
     Code.BRANCH_IN_USE: (

@@ -66,7 +66,7 @@ TOOLS: Mapping[Code, str] = {
     Code.INVALID_TOOL: "{tool!r} 不能用作工具：{detail}。",
     Code.UNKNOWN_SERVER: "未知的 MCP 服务器 {server!r}。可选：{allowed}。",
     Code.TRUST_CHANGED: "{folder!r} 中的项目设置在显示之后发生了更改。请重新查看。",
-    Code.NO_OUTPUT: "操作 {call_id!r} 除了结果，没有其他输出。",
+    Code.NO_OUTPUT: "这项操作除了结果，没有其他输出。",
     Code.ONLY_LOCAL_USER: "只有本机用户（local）可以更改，因为这关系到整台机器。",
     Code.ONLY_LOCAL: "只能在 {file} 中设置，不能通过网络设置。",
 }
