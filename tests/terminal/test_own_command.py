@@ -87,6 +87,17 @@ def test_a_command_that_ignores_ctrl_c_is_ended_by_the_second(terminal: Terminal
     goes_on(terminal)
 
 
+def test_a_process_that_ignores_the_end_of_its_shell_is_killed(terminal: Terminal, command: Command) -> None:
+    terminal.type(f"!trap '' INT; (trap '' TERM; exec {SLEEPER})")
+    terminal.wait_for("begun")
+    terminal.press(CTRL_C)
+    terminal.wait_for("Press Ctrl-C again")
+    terminal.press(CTRL_C)
+    terminal.wait_for("]")
+    assert not is_running(command)
+    goes_on(terminal)
+
+
 def test_a_command_ends_with_the_program(terminal: Terminal, command: Command) -> None:
     terminal.type(f"!{SLEEPER}")
     terminal.wait_for("begun")

@@ -14,7 +14,7 @@ from pilothouse.domain.exit_status import is_failure
 from pilothouse.i18n import translate_exit_status, ui_text
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.runtime.shield import run_to_completion
-from pilothouse.sandbox.process_tree import descendants
+from pilothouse.sandbox.process_handles import ProcessHandles
 from pilothouse.terminal.line_reader import LineReader
 
 _INTERRUPT_SECONDS = 1.0
@@ -114,21 +114,21 @@ class _Run:
             print(ui_text("terminal", "own_goes_on", self._language), flush=True)
 
     async def _end(self) -> None:
-        """End a command that still runs, with everything that it started."""
-        if self._ended is None:
+        """End a command that still runs, with everything that it started, also where the shell ends first."""
+        if self._process is None or self._ended is None:
             return
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            if not self._ended.done():
-                self._signal(number)
-                await asyncio.wait((self._ended,), timeout=_TERMINATE_SECONDS)
+        if not self._ended.done():
+            with ProcessHandles(self._process.pid) as handles:
+                for number in (signal.SIGTERM, signal.SIGKILL):
+                    handles.signal(number)
+                    if await handles.have_ended(_TERMINATE_SECONDS):
+                        break
         await self._ended
 
     def _signal(self, number: signal.Signals) -> None:
-        if self._process is None:
-            return
-        for pid in (*reversed(descendants(self._process.pid)), self._process.pid):
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, number)
+        if self._process is not None:
+            with ProcessHandles(self._process.pid) as handles:
+                handles.signal(number)
 
 
 def _is_foreground() -> bool:
