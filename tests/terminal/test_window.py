@@ -201,7 +201,7 @@ def test_a_command_while_a_turn_waits_is_refused_with_its_reason(command: Window
         {"calls": [{"tool": "write_file", "arguments": {"path": "b", "content": "x"}}]}, {"text": "ok"}
     )
     output = command.talk("/mode supervised", "go", "q", "/compress", "/tokens", "", "y", model=model)
-    assert output.count("awaiting_tool_approval") == 1
+    assert output.count("The current turn isn't finished.") == 1
     assert figures(output, METER["en"])
     assert (command.workspace / "b").read_text() == "x"
 
