@@ -45,7 +45,7 @@ def test_the_example_of_the_source_documents_works_as_it_stands(tmp_path: Path) 
     found = configured(tmp_path, config="", tools=(DATA / "tools.toml").read_text())
     steering = found.workspace_policy(None)
     assert steering.disabled == frozenset({"system_control"})
-    assert steering.waiting == frozenset({"file_system"})
+    assert steering.always_ask == frozenset({"file_system"})
     assert steering.command_lists == ((("ls",), ("pwd",)),)
     assert ignored(found) == [
         ("tools.toml", 9, "tools.codebase.index_on_startup"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pilothouse.domain.calls import Approval, digest_of, display_name, fingerprint_of
+from pilothouse.domain.calls import Approval, call_digest, display_name, fingerprint_of
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.decisions import CallFacts, PolicySnapshot, decide, is_offered
 from pilothouse.domain.errors import InvalidInput
@@ -214,11 +214,11 @@ def test_a_digest_names_one_call_in_one_context_with_these_arguments(tool: str, 
     fingerprint = fingerprint_of(tool, arguments)
     assert fingerprint == fingerprint_of(tool, dict(reversed(arguments.items())))
     assert fingerprint != fingerprint_of(tool, {**arguments, "one more": 1})
-    one = digest_of(ContextId("a"), CallId("1"), "/w", fingerprint)
+    one = call_digest(ContextId("a"), CallId("1"), "/w", fingerprint)
     others = {
-        digest_of(ContextId("b"), CallId("1"), "/w", fingerprint),
-        digest_of(ContextId("a"), CallId("2"), "/w", fingerprint),
-        digest_of(ContextId("a"), CallId("1"), "/x", fingerprint),
+        call_digest(ContextId("b"), CallId("1"), "/w", fingerprint),
+        call_digest(ContextId("a"), CallId("2"), "/w", fingerprint),
+        call_digest(ContextId("a"), CallId("1"), "/x", fingerprint),
     }
     assert one not in others
 

@@ -35,6 +35,6 @@ def test_patterns_of_command_lines_are_not_kept(tmp_path: Path) -> None:
     kept = []
     for letter in "mn":  # the first line compiles the patterns of the list of code files
         line = "touch " + " ".join(f".{letter}{number}*/a*{number} {letter}*{number}" for number in range(50))
-        assert CommandLimits(line, classify(line), ".", Workspace(tmp_path)).asking() is None
+        assert CommandLimits(line, classify(line), ".", Workspace(tmp_path)).approval_reason() is None
         kept.append(_COMPILE.cache_info().currsize)
     assert kept[0] == kept[1]

@@ -637,7 +637,7 @@ async def test_who_looks_only_when_all_is_over_is_told_the_whole_turn_and_nothin
             for number in range(12):
                 await world.turn(context_id, f"later {number}")
             await world.runtime.compress(context_id)
-        events = [event async for event in stream_turn_events(world.runtime, context_id, sent.turn_id, place=place)]
+        events = [event async for event in stream_turn_events(world.runtime, context_id, sent.turn_id, start=place)]
         if compressions == 1:
             assert "".join(event.text for event in events if isinstance(event, TextAdded)) == WHOLE
             seen = [event.message for event in events if isinstance(event, MessageAdded)]

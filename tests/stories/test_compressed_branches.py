@@ -363,7 +363,7 @@ async def test_who_follows_a_branch_whose_originals_name_themselves_is_not_lost(
     undone = asyncio.Event()
 
     async def watch() -> None:
-        async for event in stream_events(world.runtime, context_id, place=end_of(live), is_over=lambda _: False):
+        async for event in stream_events(world.runtime, context_id, start=end_of(live), is_over=lambda _: False):
             if isinstance(event, MessageAdded):
                 seen.append(event.message.id)
                 return

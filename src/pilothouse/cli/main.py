@@ -245,7 +245,7 @@ def _show_configuration(options: argparse.Namespace, settings: Settings) -> int:
         f"limits: {', '.join(f'{name} {value}' for name, value in limits.items() if value is not None) or 'default'}",
         f"personas: {', '.join(configuration.personas(workspace)) or '-'}",
         f"disabled tools: {', '.join(sorted(steering.disabled)) or '-'}",
-        f"tools that always ask: {', '.join(sorted(steering.waiting)) or '-'}",
+        f"tools that always ask: {', '.join(sorted(steering.always_ask)) or '-'}",
         f"project settings: {', '.join(trust.files) or '-'} ({trust.status})",
         f"data folder: {settings.data_dir}",
         *(f"folder {each.folder}: {each.mode.name}" for each in steering.directories),

@@ -32,7 +32,7 @@ from pilothouse.runtime.events.turn_events import (
     StateEntered,
     SubagentWaiting,
     TextAdded,
-    ToolOutput,
+    ToolOutputAdded,
     TurnEvent,
     end_of,
     stream_events,
@@ -99,7 +99,7 @@ async def run(
     place = end_of(live)
     await runtime.send(context_id, prompt, mode=mode)
     record = _Record()
-    async for event in stream_events(runtime, context_id, place=place):
+    async for event in stream_events(runtime, context_id, start=place):
         record.take(event)
         if output != "stream-json" and isinstance(event, StateEntered) and isinstance(event.state, TransientError):
             _tell(err, retry_line(event.state, language))
@@ -243,7 +243,7 @@ def _as_line(event: TurnEvent) -> dict[str, object]:
             return {"type": "message", "message": event.message}
         case StateEntered():
             return {"type": "state", "state": event.state}
-        case ToolOutput():
+        case ToolOutputAdded():
             return {"type": "output", "call_id": event.call_id, "text": event.text}
         case QuestionAsked():
             return {"type": "asks", "call_id": event.call_id}

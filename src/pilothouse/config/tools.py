@@ -20,10 +20,10 @@ _COMMAND_TOOLS = frozenset({"execute", "system_control"})
 
 
 class ToolSettings(Value, kw_only=True):
-    """The settings of tools.toml. Aliases are resolved; `disabled` and `waiting` name tools or categories."""
+    """The settings of tools.toml. Aliases are resolved; `disabled` and `always_ask` name tools or categories."""
 
     disabled: frozenset[str] = frozenset()
-    waiting: frozenset[str] = frozenset()
+    always_ask: frozenset[str] = frozenset()
     """Tools that need approval."""
     lists: tuple[tuple[tuple[str, ...], ...], ...] = ()
     """Allowlists of commands by their first words. A command must be on each of them."""
@@ -36,7 +36,7 @@ def tool_settings(document: TomlDocument, *, is_project: bool = False) -> ToolSe
     file = document.checked(document.data, ToolsFile)
     if is_project and file.files:
         document.fail(("files",), "A project can't load code into Pilothouse.", "no value; remove this key")
-    disabled, waiting, lists, sandbox = set(), set(), [], None
+    disabled, always_ask, lists, sandbox = set(), set(), [], None
     for name, data in file.tools.items():
         at = ("tools", name)
         canonical = _ALIASES.get(name, name)
@@ -44,7 +44,7 @@ def tool_settings(document: TomlDocument, *, is_project: bool = False) -> ToolSe
         if table.enabled is False:
             disabled.add(canonical)
         if table.require_approval:
-            waiting.add(canonical)
+            always_ask.add(canonical)
         for field in ("whitelist", "sandbox"):
             if getattr(table, field) is not None and canonical not in _COMMAND_TOOLS:
                 document.fail((*at, field), "This key only applies to commands.", "under [tools.execute]")
@@ -55,7 +55,7 @@ def tool_settings(document: TomlDocument, *, is_project: bool = False) -> ToolSe
         sandbox = "workspace" if "workspace" in (table.sandbox, sandbox) else table.sandbox or sandbox
     return ToolSettings(
         disabled=frozenset(disabled),
-        waiting=frozenset(waiting),
+        always_ask=frozenset(always_ask),
         lists=tuple(lists),
         sandbox=sandbox or "off",
         files=tuple(_file(document, entry) for entry in file.files),
@@ -130,7 +130,7 @@ def with_tools(policy: WorkspacePolicy, settings: ToolSettings) -> WorkspacePoli
     changed: WorkspacePolicy = msgspec.structs.replace(
         policy,
         disabled=policy.disabled | settings.disabled,
-        waiting=policy.waiting | settings.waiting,
+        always_ask=policy.always_ask | settings.always_ask,
         command_lists=(*policy.command_lists, *settings.lists),
     )
     return changed

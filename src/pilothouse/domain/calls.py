@@ -43,7 +43,7 @@ class CallRecord(Value, kw_only=True):
     display_name: str
     arguments: Any
     digest: str
-    """Identifies the call with its arguments and workspace (`digest_of`)."""
+    """Identifies the call with its arguments and workspace (`call_digest`)."""
     fingerprint: str
     """Identifies the tool and the arguments (`fingerprint_of`)."""
     effect: Effect
@@ -106,7 +106,7 @@ def fingerprint_of(tool: str, arguments: Any) -> str:
     return hashlib.sha256(msgspec.json.encode([tool, arguments], order="sorted")).hexdigest()
 
 
-def digest_of(context: ContextId, call: CallId, workspace: str | None, fingerprint: str) -> str:
+def call_digest(context: ContextId, call: CallId, workspace: str | None, fingerprint: str) -> str:
     """The hash of what a preview shows: this call, in this context and workspace, with these arguments."""
     text = "\n".join((context, call, workspace or "", fingerprint))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -60,7 +60,7 @@ class PolicySnapshot(Value, kw_only=True):
     """Whether an elevation is active."""
     denied: Mapping[str, Reason] = {}
     """Tools that are switched off, with the reason."""
-    waiting: frozenset[str] = frozenset()
+    always_ask: frozenset[str] = frozenset()
     """Tools whose calls require approval by the settings."""
     command_lists: tuple[tuple[tuple[str, ...], ...], ...] = ()
     """Lists of leading words, one list a settings file. A command that is in all of them requires no approval."""
@@ -210,7 +210,7 @@ def _votes_of_policies_and_rules(facts: CallFacts, snapshot: PolicySnapshot, dep
 
 
 def _requires_approval_by_settings(facts: CallFacts, snapshot: PolicySnapshot) -> bool:
-    if facts.tool in snapshot.waiting:
+    if facts.tool in snapshot.always_ask:
         return True
     line = facts.line
     if line is None:

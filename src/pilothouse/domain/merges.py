@@ -84,10 +84,10 @@ def merge_candidates(
     return MergeCandidates(tuple(new), tuple(duplicates))
 
 
-def common_length(one: Sequence[MessageId], other: Sequence[MessageId]) -> int:
+def common_length(ids: Sequence[MessageId], other_ids: Sequence[MessageId]) -> int:
     """The number of messages that two branches share at their beginning."""
     length = 0
-    for first, second in zip(one, other, strict=False):
+    for first, second in zip(ids, other_ids, strict=False):
         if first != second:
             break
         length += 1

@@ -151,9 +151,9 @@ def covers_whole_tool(scope: Scope) -> bool:
     return scope.tool != ANY_TOOL and scope.fingerprint is None and scope.folder is None and not scope.words
 
 
-def is_narrower(one: Scope, other: Scope) -> bool:
+def is_narrower(scope: Scope, other: Scope) -> bool:
     """Whether `one` covers a more specific kind of calls than `other`."""
-    return one.width < other.width
+    return scope.width < other.width
 
 
 def rule_options(

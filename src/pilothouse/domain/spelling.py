@@ -33,17 +33,17 @@ def _plain(key: str) -> str:
     return key.casefold().replace("-", "").replace("_", "")
 
 
-def _typing_errors(one: str, other: str) -> int:
+def _typing_errors(word: str, other: str) -> int:
     """The Damerau-Levenshtein distance of two words: swapped letters may have others between them."""
-    if abs(len(one) - len(other)) > MAX_TYPING_ERRORS:
+    if abs(len(word) - len(other)) > MAX_TYPING_ERRORS:
         return MAX_TYPING_ERRORS + 1
-    far = len(one) + len(other)
+    far = len(word) + len(other)
     rows: list[list[int]] = [[far] * (len(other) + 2), [far, *range(len(other) + 1)]]
     last_row: dict[str, int] = {}
-    for at, letter in enumerate(one, start=1):
+    for at, letter in enumerate(word, start=1):
         row, last_column = [far, at], 0
         for column, wanted in enumerate(other, start=1):
-            above, match = last_row.get(wanted, 0), last_column
+            match_row, match = last_row.get(wanted, 0), last_column
             if letter == wanted:
                 last_column = column
             row.append(
@@ -51,7 +51,7 @@ def _typing_errors(one: str, other: str) -> int:
                     rows[at][column] + (letter != wanted),
                     row[column] + 1,
                     rows[at][column + 1] + 1,
-                    rows[above][match] + (at - above - 1) + 1 + (column - match - 1),
+                    rows[match_row][match] + (at - match_row - 1) + 1 + (column - match - 1),
                 )
             )
         rows.append(row)

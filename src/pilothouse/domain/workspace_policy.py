@@ -19,7 +19,7 @@ class WorkspacePolicy(Value, kw_only=True):
     directories: tuple[DirectoryMode, ...] = ()
     disabled: frozenset[str] = frozenset()
     """Names or categories of tools that are switched off."""
-    waiting: frozenset[str] = frozenset()
+    always_ask: frozenset[str] = frozenset()
     """Names or categories of tools whose calls require approval."""
     command_lists: tuple[tuple[tuple[str, ...], ...], ...] = ()
     """Lists of leading words, one list a settings file. A command that is in all of them requires no approval."""

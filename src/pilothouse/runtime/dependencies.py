@@ -165,7 +165,7 @@ class RuntimeDependencies:
     def is_demo(self) -> bool:
         return self.adapter.name == "demo"
 
-    def roots_of(self, user: str) -> Sequence[Path]:
+    def workspace_roots(self, user: str) -> Sequence[Path]:
         """The folders beneath which a user's workspaces must lie; empty where workspaces may lie anywhere."""
         return self.user_roots.get(user, self.roots)
 
@@ -174,9 +174,9 @@ class RuntimeDependencies:
         lists = [roots for roots in (self.roots, self.user_roots.get(user, ())) if roots]
         return all(any(real_path == root or root in real_path.parents for root in roots) for roots in lists)
 
-    def roots_of_others(self, user: str) -> Sequence[Path]:
+    def workspace_roots_of_others(self, user: str) -> Sequence[Path]:
         """Other users' roots, which a user with roots of their own must not read, not even inside system folders."""
-        own = self.roots_of(user)
+        own = self.workspace_roots(user)
         others = [root for name, roots in self.user_roots.items() if name != user for root in roots]
         return [root for root in others if not any(_overlap(root, own_root) for own_root in own)] if own else []
 

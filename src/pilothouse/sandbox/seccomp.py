@@ -130,10 +130,10 @@ def read_only_filter(machine: str, *, asks_about_signals: bool) -> bytes:
     steps = [
         *_check_architecture(machine),
         *_conditions(machine),
-        *_each(signals, _NOTIFY if asks_about_signals else _ALLOW),
-        *_each(allowed, _ALLOW),
-        *_each(refused, _ERRNO | errno.EPERM),
-        _give(_ERRNO | errno.ENOSYS),
+        *_return_for(signals, _NOTIFY if asks_about_signals else _ALLOW),
+        *_return_for(allowed, _ALLOW),
+        *_return_for(refused, _ERRNO | errno.EPERM),
+        _return(_ERRNO | errno.ENOSYS),
     ]
     return _encode(steps)
 
@@ -150,7 +150,7 @@ def workspace_filter(machine: str, *, allows_truncation: bool) -> bytes:
         "clone": _without_bits(0, _CLONE_NAMESPACES),
         "open_tree": _without_bits(2, _OPEN_TREE_CLONE),
         "prlimit64": _core_file_limit(),
-        "setrlimit": [_argument(0), (_JUMP_EQUAL, 0, 1, _RLIMIT_CORE), _give(_PRETEND), _give(_ALLOW)],
+        "setrlimit": [_argument(0), (_JUMP_EQUAL, 0, 1, _RLIMIT_CORE), _return(_PRETEND), _return(_ALLOW)],
     }
     refused = ["open_by_handle_at", *_FILE_SYSTEM_SETUP, *_MACHINE_SETUP]
     # io_uring opens files and sets attributes unseen by filters; the flags of clone3 lie in memory, and libraries fall
@@ -163,10 +163,10 @@ def workspace_filter(machine: str, *, allows_truncation: bool) -> bytes:
     steps = [
         *_check_architecture(machine),
         *(step for name, rule in conditions.items() if name in numbers for step in _if(numbers[name], rule)),
-        *_each([numbers[name] for name in refused], _ERRNO | errno.EPERM),
-        *_each([numbers[name] for name in absent], _ERRNO | errno.ENOSYS),
-        *_each([numbers[name] for name in _ATTRIBUTE_CHANGES if name in numbers], _ERRNO | errno.EOPNOTSUPP),
-        _give(_ALLOW),
+        *_return_for([numbers[name] for name in refused], _ERRNO | errno.EPERM),
+        *_return_for([numbers[name] for name in absent], _ERRNO | errno.ENOSYS),
+        *_return_for([numbers[name] for name in _ATTRIBUTE_CHANGES if name in numbers], _ERRNO | errno.EOPNOTSUPP),
+        _return(_ALLOW),
     ]
     return _encode(steps)
 
@@ -195,16 +195,16 @@ def _file_system_requests() -> "list[Step]":
     """Requests to file systems need no file that is open for writing: some set flags, or create folders (btrfs)."""
     return [
         _argument(1),
-        *_each(_FILE_SYSTEM_IOCTL, _ALLOW),
+        *_return_for(_FILE_SYSTEM_IOCTL, _ALLOW),
         (_AND, 0, 0, 0xFF00),
-        *_each(_FILE_SYSTEM_TYPES, _ERRNO | errno.ENOTTY),
-        _give(_ALLOW),
+        *_return_for(_FILE_SYSTEM_TYPES, _ERRNO | errno.ENOTTY),
+        _return(_ALLOW),
     ]
 
 
 def _without_bits(index: int, bits: int) -> "list[Step]":
     """Allow a call unless one of these flags is set in an argument."""
-    return [_argument(index), (_JUMP_BITS_SET, 0, 1, bits), _give(_ERRNO | errno.EPERM), _give(_ALLOW)]
+    return [_argument(index), (_JUMP_BITS_SET, 0, 1, bits), _return(_ERRNO | errno.EPERM), _return(_ALLOW)]
 
 
 def _core_file_limit() -> "list[Step]":
@@ -217,20 +217,20 @@ def _core_file_limit() -> "list[Step]":
     return [
         _argument(1),
         (_JUMP_EQUAL, 1, 0, _RLIMIT_CORE),
-        _give(_ALLOW),
+        _return(_ALLOW),
         _argument(0),
         (_JUMP_EQUAL, 0, 7, 0),
-        *_unless_zero(2, _give(_PRETEND)),
-        _give(_ALLOW),
-        *_unless_zero(2, _give(_ERRNO | errno.EPERM)),
-        _give(_ALLOW),
+        *_unless_zero(2, _return(_PRETEND)),
+        _return(_ALLOW),
+        *_unless_zero(2, _return(_ERRNO | errno.EPERM)),
+        _return(_ALLOW),
     ]
 
 
 def _makes_node(index: int) -> "list[Step]":
     """Creating a node that is no device; the argument holds its type."""
     refuse = _ERRNO | errno.EPERM
-    return [_argument(index), (_AND, 0, 0, _S_IFMT), *_each((_S_IFCHR, _S_IFBLK), refuse), _give(_ALLOW)]
+    return [_argument(index), (_AND, 0, 0, _S_IFMT), *_return_for((_S_IFCHR, _S_IFBLK), refuse), _return(_ALLOW)]
 
 
 def _check_architecture(machine: str) -> "list[Step]":
@@ -238,21 +238,21 @@ def _check_architecture(machine: str) -> "list[Step]":
     return [
         (_LOAD, 0, 0, _ARCH_OFFSET),
         (_JUMP_EQUAL, 1, 0, _AUDIT_ARCH[machine]),
-        _give(_ERRNO | errno.EPERM),
+        _return(_ERRNO | errno.EPERM),
         (_LOAD, 0, 0, _NUMBER_OFFSET),
         (_JUMP_GREATER_EQUAL, 0, 1, _X32_SYSCALL_BIT),
-        _give(_ERRNO | errno.ENOSYS),
+        _return(_ERRNO | errno.ENOSYS),
     ]
 
 
 def _conditions(machine: str) -> "list[Step]":
     """The calls that are allowed with some arguments."""
-    refuse = _give(_ERRNO | errno.EPERM)
+    refuse = _return(_ERRNO | errno.EPERM)
     rules: dict[str, list[Step]] = {
         "open": _opens(1),
         "openat": _opens(2),
-        "ioctl": [_argument(1), *_each(_IOCTL, _ALLOW), _give(_ERRNO | errno.ENOTTY)],
-        "fcntl": [_argument(1), *_each(_FCNTL, _ALLOW), _give(_ERRNO | errno.EINVAL)],
+        "ioctl": [_argument(1), *_return_for(_IOCTL, _ALLOW), _return(_ERRNO | errno.ENOTTY)],
+        "fcntl": [_argument(1), *_return_for(_FCNTL, _ALLOW), _return(_ERRNO | errno.EINVAL)],
         "clone": _without_bits(0, _CLONE_NAMESPACES),
         # A pair of datagram sockets could send to any other socket.
         "socketpair": [
@@ -261,11 +261,11 @@ def _conditions(machine: str) -> "list[Step]":
             refuse,
             _argument(1),
             (_AND, 0, 0, _SOCK_TYPE_MASK),
-            *_each((_SOCK_STREAM, _SOCK_SEQPACKET), _ALLOW),
+            *_return_for((_SOCK_STREAM, _SOCK_SEQPACKET), _ALLOW),
             refuse,
         ],
         # Only to the connected end, not to an address.
-        "sendto": [*_unless_zero(4, refuse), _give(_ALLOW)],
+        "sendto": [*_unless_zero(4, refuse), _return(_ALLOW)],
         # Only the process's own limits, except the limit that keeps a crash from starting the machine's crash handler.
         "prlimit64": [
             _argument(0),
@@ -273,13 +273,18 @@ def _conditions(machine: str) -> "list[Step]":
             refuse,
             _argument(1),
             (_JUMP_EQUAL, 1, 0, _RLIMIT_CORE),
-            _give(_ALLOW),
+            _return(_ALLOW),
             *_unless_zero(2, refuse),
-            _give(_ALLOW),
+            _return(_ALLOW),
         ],
         # Only within the process's own memory: a shared requeue moves other processes' waiters in a readable file.
-        "futex": [_argument(1), (_AND, 0, 0, 0xFF), *_each(_SHARED_REQUEUE, _ERRNO | errno.EPERM), _give(_ALLOW)],
-        "setrlimit": [_argument(0), (_JUMP_EQUAL, 0, 1, _RLIMIT_CORE), refuse, _give(_ALLOW)],
+        "futex": [
+            _argument(1),
+            (_AND, 0, 0, 0xFF),
+            *_return_for(_SHARED_REQUEUE, _ERRNO | errno.EPERM),
+            _return(_ALLOW),
+        ],
+        "setrlimit": [_argument(0), (_JUMP_EQUAL, 0, 1, _RLIMIT_CORE), refuse, _return(_ALLOW)],
     }
     numbers = system_calls.numbers(machine, system_calls.CONDITIONAL)
     return [step for name, number in numbers.items() for step in _if(number, rules[name])]
@@ -288,18 +293,18 @@ def _conditions(machine: str) -> "list[Step]":
 def _opens(index: int) -> "list[Step]":
     """Opening a file; the argument holds the flags. O_TRUNC without write access empties a file although Landlock
     sees only reading (below ABI 3); access mode 3 is neither reading nor writing for Landlock."""
-    refuse = _give(_ERRNO | errno.EPERM)
+    refuse = _return(_ERRNO | errno.EPERM)
     return [
         _argument(index),
         (_AND, 0, 0, _O_ACCMODE),
         (_JUMP_EQUAL, 0, 1, _O_ACCMODE),
         refuse,
         (_JUMP_EQUAL, 1, 0, os.O_RDONLY),
-        _give(_ALLOW),
+        _return(_ALLOW),
         _argument(index),
         (_JUMP_BITS_SET, 0, 1, _O_TRUNC),
         refuse,
-        _give(_ALLOW),
+        _return(_ALLOW),
     ]
 
 
@@ -313,11 +318,11 @@ def _unless_zero(index: int, then: "Step") -> "list[Step]":
     return [_argument(index), (_JUMP_EQUAL, 1, 0, 0), then, _argument(index, upper=True), (_JUMP_EQUAL, 1, 0, 0), then]
 
 
-def _give(action: int) -> "Step":
+def _return(action: int) -> "Step":
     return (_RETURN, 0, 0, action)
 
 
-def _each(values: "Iterable[int]", action: int) -> "list[Step]":
+def _return_for(values: "Iterable[int]", action: int) -> "list[Step]":
     """Return an action for each of some values; consecutive values are compared as a range."""
     ranges: list[list[int]] = []
     for value in sorted(values):
@@ -328,7 +333,7 @@ def _each(values: "Iterable[int]", action: int) -> "list[Step]":
     return [
         step
         for first, last in ranges
-        for step in ((_JUMP_GREATER_EQUAL, 0, 2, first), (_JUMP_GREATER, 1, 0, last), _give(action))
+        for step in ((_JUMP_GREATER_EQUAL, 0, 2, first), (_JUMP_GREATER, 1, 0, last), _return(action))
     ]
 
 

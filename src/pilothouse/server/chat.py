@@ -188,7 +188,7 @@ async def _events(request: RequestContext, turn: _StreamedTurn) -> AsyncGenerato
         with request.runtime.signals([context_id]) as signals:
             stopping.add_done_callback(lambda _: signals.close())
             turn_events = stream_turn_events(
-                request.runtime, context_id, turn.id, place=turn.position, has_begun=turn.has_begun, signals=signals
+                request.runtime, context_id, turn.id, start=turn.position, has_begun=turn.has_begun, signals=signals
             )
             async for piece in encoder.encode(turn_events):
                 yield piece

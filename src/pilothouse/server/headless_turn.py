@@ -87,7 +87,7 @@ class HeadlessTurn:
                     self._runtime,
                     self.live.id,
                     self._turn,
-                    place=self._position,
+                    start=self._position,
                     signals=signals,
                     is_over=self._is_over,
                 )

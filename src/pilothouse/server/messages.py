@@ -17,7 +17,7 @@ from pilothouse.domain.payloads import (
     Payload,
 )
 from pilothouse.domain.value import MessageId, Value
-from pilothouse.runtime.commands.messages import Sent
+from pilothouse.runtime.commands.messages import SentMessage
 from pilothouse.runtime.commands.queue import QueuedMessage
 from pilothouse.server.queries import LISTED_IDS, BranchName, Limit, ModeName
 from pilothouse.server.state import RequestContext
@@ -104,7 +104,7 @@ async def send(request: RequestContext, context_id: str, body: NewMessage) -> Se
     return _shape(sent)
 
 
-def _shape(sent: Sent) -> SentView:
+def _shape(sent: SentMessage) -> SentView:
     return SentView(sent.message_id, sent.turn_id)
 
 

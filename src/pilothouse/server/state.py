@@ -59,7 +59,7 @@ class ServerState:
         dependencies, default = self.runtime.dependencies, self.default_workspace
         if not path and default is not None and dependencies.is_beneath_a_root(str(default), user):
             return default
-        return dependencies.roots_of(user)[0] / (path or "")
+        return dependencies.workspace_roots(user)[0] / (path or "")
 
 
 @dataclass(frozen=True)

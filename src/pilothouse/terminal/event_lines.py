@@ -27,7 +27,7 @@ from pilothouse.runtime.events.turn_events import (
     MessageAdded,
     StateEntered,
     TextAdded,
-    ToolOutput,
+    ToolOutputAdded,
     TurnEvent,
 )
 from pilothouse.runtime.runtime import Runtime
@@ -48,7 +48,7 @@ def show_event(
     """Print an event. `stream` prints the answer as it arrives. `typed` holds the messages that are already on the
     screen because the person has just typed them. `name` is the name of the call to which a result or an output
     belongs; None omits the name."""
-    if isinstance(event, AnswerCut | MessageAdded | ToolOutput) or (
+    if isinstance(event, AnswerCut | MessageAdded | ToolOutputAdded) or (
         isinstance(event, StateEntered) and isinstance(event.state, TransientError)
     ):
         stream.end()
@@ -62,7 +62,7 @@ def show_event(
                 print(quoted(f"· {call.tool} {short(call.arguments)}"))
         case MessageAdded(message=ToolResult() | ErrorMessage() | SystemControl() | Processing() as message):
             _show_outcome(message, language, name)
-        case ToolOutput(text=text):
+        case ToolOutputAdded(text=text):
             if name is not None:
                 print(quoted(f"· {name}"))
             print(quoted("\n".join(f"  {line}" for line in text.splitlines())))

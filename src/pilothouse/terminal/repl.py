@@ -25,7 +25,7 @@ from pilothouse.runtime.events.turn_events import (
     MessageAdded,
     QuestionAsked,
     SubagentWaiting,
-    ToolOutput,
+    ToolOutputAdded,
     TurnEvent,
     end_of,
     stream_events,
@@ -291,7 +291,7 @@ class Conversation:
         self.lines.interrupt = self._cancel
         beside = [asyncio.create_task(self._print_slow_activity()), asyncio.create_task(self._listen())]
         try:
-            async for event in stream_events(self.runtime, self.context_id, place=place):
+            async for event in stream_events(self.runtime, self.context_id, start=place):
                 self._quiet_since = asyncio.get_running_loop().time()
                 if isinstance(event, SubagentWaiting):
                     await self._decide_for(event.context_id)
@@ -313,7 +313,7 @@ class Conversation:
             self._named = calls[0].id if len(calls) == 1 else None
         if isinstance(event, MessageAdded) and isinstance(event.message, ToolResult):
             call_id = event.message.call_id
-        elif isinstance(event, ToolOutput) and event.call_id != self._named:
+        elif isinstance(event, ToolOutputAdded) and event.call_id != self._named:
             call_id = event.call_id
         else:
             return None

@@ -60,12 +60,12 @@ class Registry:
         tool = self.find(name, workspace)
         return tool.effect if tool is not None else "unknown"
 
-    def offered(self, standing: PolicySnapshot, workspace: str | None = None) -> tuple[ToolDescription, ...]:
+    def offered(self, snapshot: PolicySnapshot, workspace: str | None = None) -> tuple[ToolDescription, ...]:
         """The descriptions of the tools that the model is offered under a policy."""
         return tuple(
             self.describe(tool)
             for name, tool in self.tools_in(workspace).items()
-            if is_offered(name, tool.effect, standing)
+            if is_offered(name, tool.effect, snapshot)
         )
 
     def describe(self, tool: Tool[Any]) -> ToolDescription:

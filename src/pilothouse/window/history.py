@@ -50,13 +50,13 @@ class Block(NamedTuple):
 class History:
     """The encoded history of one branch, for one model and one set of tools."""
 
-    def __init__(self, encode: Encode, counter: Counter, *, with_tools: bool, sees: bool = False) -> None:
-        """Without tools in the request, calls and results are sent as text. `sees` says whether the model has vision
+    def __init__(self, encode: Encode, counter: Counter, *, with_tools: bool, vision: bool = False) -> None:
+        """Without tools in the request, calls and results are sent as text. `vision` says whether the model has vision
         and gets images."""
         self._encode = encode
         self._counter = counter
         self._with_tools = with_tools
-        self._sees = sees
+        self._vision = vision
         self._fragments: list[bytes] = []
         self._blocks: list[Block] = []
         self._tokens = 0
@@ -99,8 +99,8 @@ class History:
         return self._calls_of[self.length]
 
     def _add_block(self, message: Message) -> None:
-        model_message = to_model_message(message, sees=self._sees)
-        tokens = tokens_of(message, self._counter, sees=self._sees)
+        model_message = to_model_message(message, vision=self._vision)
+        tokens = tokens_of(message, self._counter, vision=self._vision)
         is_summary = getattr(message, "kind", None) == "summary"
         self._blocks.append(Block(self.length, len(self._fragments), tokens, is_summary=is_summary))
         self._fragments.append(self._encode(model_message))

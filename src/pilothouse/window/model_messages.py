@@ -46,8 +46,8 @@ SUMMARY_FRAME_TOKENS = 24
 CONTINUE_TEXT = "Please go on."
 
 
-def to_model_message(message: Message, *, sees: bool = False) -> ModelMessage:
-    """Convert a message that is no call and no result. `sees` says whether the model has vision."""
+def to_model_message(message: Message, *, vision: bool = False) -> ModelMessage:
+    """Convert a message that is no call and no result. `vision` says whether the model has vision."""
     match message:
         case Text(role="assistant"):
             return AssistantText(content=message.content)
@@ -59,7 +59,7 @@ def to_model_message(message: Message, *, sees: bool = False) -> ModelMessage:
         case FileReference():
             return UserText(content=_file_text(message))
         case Image():
-            return _image_message(message, sees)
+            return _image_message(message, vision)
         case _:
             raise AssertionError(f"the model is not told of {type(message).__name__}")
 
@@ -107,10 +107,10 @@ def shorten_characters(text: str, limit: int, why: str | None = None) -> str:
     return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out{because} …]\n{text[len(text) - half :]}"
 
 
-def with_token_count(message: Message, counter: Counter, *, sees: bool = False) -> Message:
+def with_token_count(message: Message, counter: Counter, *, vision: bool = False) -> Message:
     """The message with the number of tokens that it takes in a request."""
     metadata = message.metadata
-    tokens = _count_tokens(message, counter, sees) if is_sent_to_model(message) else 0
+    tokens = _count_tokens(message, counter, vision) if is_sent_to_model(message) else 0
     if metadata.tokens == tokens and metadata.counter == counter.name:
         return message
     return msgspec.structs.replace(
@@ -118,13 +118,13 @@ def with_token_count(message: Message, counter: Counter, *, sees: bool = False) 
     )
 
 
-def tokens_of(message: Message, counter: Counter, *, sees: bool = False) -> int:
+def tokens_of(message: Message, counter: Counter, *, vision: bool = False) -> int:
     """The tokens of a message: the stored number where the same counter made it. The number of an image is counted
     again, since it depends on the model."""
     metadata = message.metadata
     if metadata.tokens is not None and metadata.counter == counter.name and not isinstance(message, Image):
         return metadata.tokens
-    return _count_tokens(message, counter, sees)
+    return _count_tokens(message, counter, vision)
 
 
 def tokens_in(message: ModelMessage, counter: Counter) -> int:
@@ -141,7 +141,7 @@ def tokens_in(message: ModelMessage, counter: Counter) -> int:
             return IMAGE_TOKENS + counter.count(name) + TOKENS_PER_MESSAGE
 
 
-def _count_tokens(message: Message, counter: Counter, sees: bool) -> int:
+def _count_tokens(message: Message, counter: Counter, vision: bool) -> int:
     match message:
         case ToolRequest():
             calls = sum(_call_tokens(_safe_tool_name(call), _arguments_json(call), counter) for call in message.calls)
@@ -149,7 +149,7 @@ def _count_tokens(message: Message, counter: Counter, sees: bool) -> int:
         case ToolResult():
             return counter.count(result_text(message)) + TOKENS_PER_MESSAGE
         case _:
-            return tokens_in(to_model_message(message, sees=sees), counter)
+            return tokens_in(to_model_message(message, vision=vision), counter)
 
 
 def _call_tokens(tool: str, arguments: str, counter: Counter) -> int:
@@ -169,9 +169,9 @@ def _file_text(message: FileReference) -> str:
     return f"[file {location} could not be read: {error}]"
 
 
-def _image_message(message: Image, sees: bool) -> ModelMessage:
+def _image_message(message: Image, vision: bool) -> ModelMessage:
     name = message.name
-    if sees and message.recognition != "ocr" and (message.data is not None or message.url is not None):
+    if vision and message.recognition != "ocr" and (message.data is not None or message.url is not None):
         return UserImage(name=name, media_type=message.media_type, data=message.data, url=message.url)
     if message.recognised_text is not None:
         return UserText(content=f"[image {name}, read by OCR]\n{message.recognised_text}")

@@ -26,7 +26,7 @@ def prompt_parts(
     tools: Sequence[ToolDescription],
     *,
     persona: str,
-    above: Sequence[Mode] = (),
+    ancestor_modes: Sequence[Mode] = (),
     left_out: int = 0,
     workspace: str | None,
     addition: str | None,
@@ -41,7 +41,7 @@ def prompt_parts(
     parts = [
         PromptPart("persona", persona),
         PromptPart("tools", _tools_text(tools, left_out)),
-        PromptPart("mode", _mode_text(mode, above)),
+        PromptPart("mode", _mode_text(mode, ancestor_modes)),
     ]
     if workspace is not None and tools:
         place = f"The workspace is {workspace}. Paths are relative to it; nothing outside can be reached."
@@ -70,7 +70,7 @@ def _tools_text(tools: Sequence[ToolDescription], left_out: int) -> str:
     return "\n".join(lines) + f"\n\n{_REJECTION_RULE}"
 
 
-def _mode_text(mode: Mode, above: Sequence[Mode]) -> str:
+def _mode_text(mode: Mode, ancestor_modes: Sequence[Mode]) -> str:
     bound = "You are a sub-agent; mode {name!r} of who sent you binds you too. {prompt}"
     own = f"The mode that now holds is {mode.name!r}. {mode.prompt}".rstrip()
-    return "\n\n".join([own, *(bound.format(name=each.name, prompt=each.prompt).rstrip() for each in above)])
+    return "\n\n".join([own, *(bound.format(name=each.name, prompt=each.prompt).rstrip() for each in ancestor_modes)])

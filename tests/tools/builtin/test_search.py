@@ -26,7 +26,7 @@ from pilothouse.sandbox.workspace import Root, Workspace
 from pilothouse.tools.base import ToolContext, parse_arguments
 from pilothouse.tools.builtin import grep, grep_scanner, list_directory, patterns
 from pilothouse.tools.builtin.grep import Grep, find_ripgrep
-from pilothouse.tools.builtin.grep_output import Answer
+from pilothouse.tools.builtin.grep_output import GrepMatches
 from pilothouse.tools.builtin.list_directory import Glob, ListDirectory
 from pilothouse.tools.builtin.read_file import ReadFile
 from pilothouse.tools.threads import until_cancelled
@@ -390,7 +390,7 @@ async def test_a_walk_that_is_cancelled_ends_soon(tmp_path: Path) -> None:
     ended = threading.Event()
 
     def work(stopped: Callable[[], bool]) -> None:
-        with list_directory.open_place(Workspace(tmp_path), ".") as place:
+        with list_directory.open_search_root(Workspace(tmp_path), ".") as place:
             while not ended.is_set():
                 walk = sandbox_walk.Walk(Workspace(tmp_path), place.fd, place.real, place.levels)
                 list(walk.entries(lambda _: True, stopped))
@@ -410,7 +410,7 @@ async def test_a_walk_that_is_cancelled_ends_soon(tmp_path: Path) -> None:
 
 def walked(root: Path, most: int = sandbox_walk.MAX_WALK_ENTRIES) -> tuple[list[str], sandbox_walk.Walk]:
     workspace = Workspace(root)
-    with list_directory.open_place(workspace, ".") as place:
+    with list_directory.open_search_root(workspace, ".") as place:
         walk = sandbox_walk.Walk(workspace, place.fd, place.real, place.levels)
         walk.remaining = most
         found = [entry.path for entry in walk.entries(lambda _: True, lambda: False) if entry.kind != "folder"]
@@ -435,15 +435,15 @@ def test_what_is_private_is_not_found_from_the_root_of_the_system(tmp_path: Path
     top = tmp_path.relative_to("/").parts[0]
     assert top in top_of_the_system(Workspace(Path("/")))
     assert top not in top_of_the_system(Workspace(Path("/"), [Path("/") / top]))
-    with list_directory.open_place(workspace, ".") as place:
-        answer = Answer(place, None, 10)
+    with list_directory.open_search_root(workspace, ".") as place:
+        answer = GrepMatches(place, None, 10)
         for path in (f"{tmp_path}/hidden", "/seen"):
             answer.feed(f".{path}\x001\x001\x00text\n".encode())
     assert answer.text() == "seen:1: text"
 
 
 def top_of_the_system(workspace: Workspace) -> set[str]:
-    with list_directory.open_place(workspace, ".") as place:
+    with list_directory.open_search_root(workspace, ".") as place:
         walk = sandbox_walk.Walk(workspace, place.fd, place.real, place.levels)
         return {entry.path for entry in walk.entries(lambda _: True, lambda: False, 1)}
 
@@ -789,8 +789,8 @@ async def test_ripgrep_is_shut_in(tmp_path: Path) -> None:
     """A program in its place finds nothing outside the folder that it could read, and it does run."""
     plant(tmp_path, {"root/in": "needle\n", "secret": "needle\n"})
     job = ToolContext(call_id=a_call(), workspace=Workspace(tmp_path / "root"))
-    with list_directory.open_place(job.workspace, ".") as place:
-        answer = Answer(place, None, 10)
+    with list_directory.open_search_root(job.workspace, ".") as place:
+        answer = GrepMatches(place, None, 10)
         assert await Grep(RIPGREP)._search_by_ripgrep(grep.GrepArguments(pattern="needle"), answer, job)
         assert answer.text() == "in:1: needle"
         for outside in (str(tmp_path), "/etc/passwd", "/proc/self/status", "/usr/share"):

@@ -117,7 +117,7 @@ def test_a_line_that_goes_to_very_many_folders_is_not_run(tmp_path: Path) -> Non
 
 def asks(folder: Path, line: str) -> Code | None:
     """Why only a person can let a line run."""
-    reason = CommandLimits(line, classify(line), ".", Workspace(folder)).asking()
+    reason = CommandLimits(line, classify(line), ".", Workspace(folder)).approval_reason()
     return reason.code if reason is not None else None
 
 
@@ -241,7 +241,7 @@ def test_all_patterns_of_a_line_are_looked_up_within_one_bound(
 ) -> None:
     limits = CommandLimits(line, classify(line), ".", Workspace(many_files(tmp_path)))
     assert limits.broken() is None
-    reason = limits.asking()
+    reason = limits.approval_reason()
     assert len(entries_read) <= 501
     assert reason is not None
     assert reason.code is Code.COMMAND_NOT_CHECKED
@@ -259,7 +259,7 @@ def test_a_link_among_very_many_matches_is_followed(tmp_path: Path) -> None:
     (tmp_path / "z.txt").symlink_to(".npmrc")
     limits = CommandLimits("rm *.txt", classify("rm *.txt"), ".", Workspace(tmp_path))
     assert limits.broken() is None
-    assert limits.asking() == Reason(Code.RUNS_CODE, {"path": "z.txt"})
+    assert limits.approval_reason() == Reason(Code.RUNS_CODE, {"path": "z.txt"})
 
 
 def test_a_pattern_of_very_many_parts_is_looked_up(tmp_path: Path) -> None:
@@ -267,9 +267,9 @@ def test_a_pattern_of_very_many_parts_is_looked_up(tmp_path: Path) -> None:
     line = "rm " + "./" * 1900 + ".npmr*"
     limits = CommandLimits(line, classify(line), ".", Workspace(tmp_path))
     assert limits.broken() is None
-    assert limits.asking() is not None
+    assert limits.approval_reason() is not None
     plain = "rm " + "./" * 1900 + "*"
-    assert CommandLimits(plain, classify(plain), ".", Workspace(tmp_path)).asking() is None
+    assert CommandLimits(plain, classify(plain), ".", Workspace(tmp_path)).approval_reason() is None
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_a_pattern_of_very_many_parts_is_looked_up(tmp_path: Path) -> None:
 def test_deeply_nested_commands_are_read_to_their_end(tmp_path: Path, line: str) -> None:
     limits = CommandLimits(line, classify(line), ".", Workspace(tmp_path))
     assert limits.broken() is None
-    assert limits.asking() is not None
+    assert limits.approval_reason() is not None
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ class Form(Enum):
     """The content of a file, which is displayed as a diff or as lines."""
 
 
-class Part(NamedTuple):
+class CommandPart(NamedTuple):
     start: int
     end: int
     form: Form
@@ -51,12 +51,12 @@ _MAX_LOOK_BACK_CHARACTERS = 100
 _WRITES_CONTENT = re.compile(r"\s*(?:sudo\s+)?(?:cat|tee)\b[^|]*\Z")
 
 
-def parts_of(command: str) -> list[Part]:
+def parts_of(command: str) -> list[CommandPart]:
     """The parts of a command, in order and without gaps."""
     if _CASE.search(command) and _SUBSTITUTION.search(command):
-        return [Part(0, len(command), Form.CODE)]
+        return [CommandPart(0, len(command), Form.CODE)]
     parts = list(islice(_join_parts(_Scanner(command).parts()), MAX_PARTS + 1))
-    return parts if len(parts) <= MAX_PARTS else [Part(0, len(command), Form.CODE)]
+    return parts if len(parts) <= MAX_PARTS else [CommandPart(0, len(command), Form.CODE)]
 
 
 class _Scanner:
@@ -71,20 +71,20 @@ class _Scanner:
         """Here-documents announced in the present line: the delimiter, whether it is quoted, and the position."""
         self._here_documents_left = _MAX_HERE_DOCUMENTS
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[CommandPart]:
         while self._place < len(self._text):
             is_quoted = bool(self._open) and self._open[-1] == '"'
             sign = (_QUOTED_SIGN if is_quoted else _CODE_SIGN).search(self._text, self._place)
             form = Form.TEXT if is_quoted else Form.CODE
             if sign is None or len(self._open) > _MAX_NESTING:
-                yield Part(self._place, len(self._text), Form.CODE)
+                yield CommandPart(self._place, len(self._text), Form.CODE)
                 return
-            yield Part(self._place, sign.start(), form)
+            yield CommandPart(self._place, sign.start(), form)
             self._place = sign.end()
-            yield Part(sign.start(), sign.end(), form if sign[0].startswith("\\") else Form.CODE)
+            yield CommandPart(sign.start(), sign.end(), form if sign[0].startswith("\\") else Form.CODE)
             yield from self._within_quotation(sign) if is_quoted else self._within_code(sign)
 
-    def _within_quotation(self, sign: re.Match[str]) -> Iterator[Part]:
+    def _within_quotation(self, sign: re.Match[str]) -> Iterator[CommandPart]:
         match sign[0]:
             case '"':
                 self._open.pop()
@@ -92,7 +92,7 @@ class _Scanner:
                 self._open.append(opening)
         yield from ()
 
-    def _within_code(self, sign: re.Match[str]) -> Iterator[Part]:
+    def _within_code(self, sign: re.Match[str]) -> Iterator[CommandPart]:
         match sign[0]:
             case "'":
                 yield from self._until(_END_OF_SINGLE, sign.start())
@@ -113,47 +113,47 @@ class _Scanner:
             case _ if sign["word"] and self._open[-2:] != ["(", "("]:  # within (( )) it is a shift
                 self._here_documents.append((sign["word"], bool(sign["quote"]), sign.start()))
 
-    def _until(self, end_pattern: re.Pattern[str], opening: int) -> Iterator[Part]:
+    def _until(self, end_pattern: re.Pattern[str], opening: int) -> Iterator[CommandPart]:
         """A quotation or comment without substitutions, or with code for another shell."""
         end = end_pattern.match(self._text, self._place)
         inner = self._text[self._place : end.end()] if end is not None else ""
         if end is None or (end_pattern is _END_OF_DOUBLE and _SUBSTITUTION.search(inner)):
-            yield Part(self._place, len(self._text), Form.CODE)
+            yield CommandPart(self._place, len(self._text), Form.CODE)
             self._place = len(self._text)
             return
         if self._takes_code(opening):
             yield from self._inner(inner[:-1])
         else:
-            yield Part(self._place, end.end(), Form.TEXT)
+            yield CommandPart(self._place, end.end(), Form.TEXT)
         self._place = end.end()
 
-    def _inner(self, code: str) -> Iterator[Part]:
+    def _inner(self, code: str) -> Iterator[CommandPart]:
         """The parts of `code`, which begins at the present place and whose end is known."""
         if self._depth > _MAX_DEPTH:
-            yield Part(self._place, self._place + len(code), Form.CODE)
+            yield CommandPart(self._place, self._place + len(code), Form.CODE)
             return
         for part in _Scanner(code, self._depth + 1).parts():
-            yield Part(self._place + part.start, self._place + part.end, part.form)
+            yield CommandPart(self._place + part.start, self._place + part.end, part.form)
 
     def _takes_code(self, opening: int) -> bool:
         return _TAKES_CODE.search(self._text[max(0, opening - _MAX_LOOK_BACK_CHARACTERS) : opening]) is not None
 
-    def _bodies(self) -> Iterator[Part]:
+    def _bodies(self) -> Iterator[CommandPart]:
         """The here-documents that the previous line has announced."""
         announced, self._here_documents = self._here_documents, []
         for word, is_quoted, operator in announced:
             self._here_documents_left -= 1
             end = re.compile(rf"^\t*{re.escape(word)}$", re.M).search(self._text, self._place)
             if end is None or self._here_documents_left < 0:
-                yield Part(self._place, len(self._text), Form.CODE)
+                yield CommandPart(self._place, len(self._text), Form.CODE)
                 self._place = len(self._text)
                 return
             body = self._text[self._place : end.start()]
             if self._is_content(operator, body, is_quoted):
-                yield Part(self._place, end.start(), Form.CONTENT)
+                yield CommandPart(self._place, end.start(), Form.CONTENT)
             else:
                 yield from self._inner(body)
-            yield Part(end.start(), end.end(), Form.CODE)
+            yield CommandPart(end.start(), end.end(), Form.CODE)
             self._place = end.end()
 
     def _is_content(self, operator: int, body: str, is_quoted: bool) -> bool:
@@ -166,14 +166,14 @@ class _Scanner:
         return _WRITES_CONTENT.match(command) is not None and "|" not in after
 
 
-def _join_parts(parts: Iterator[Part]) -> Iterator[Part]:
+def _join_parts(parts: Iterator[CommandPart]) -> Iterator[CommandPart]:
     """Join adjacent parts of the same form."""
-    last: Part | None = None
+    last: CommandPart | None = None
     for part in parts:
         if part.start == part.end:
             continue
         if last is not None and last.form is part.form:
-            last = Part(last.start, part.end, part.form)
+            last = CommandPart(last.start, part.end, part.form)
             continue
         if last is not None:
             yield last

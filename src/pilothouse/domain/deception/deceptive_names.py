@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from pilothouse.domain.deception.ascii_shapes import ascii_form, without_accents
-from pilothouse.domain.deception.command_text import Form, Part
+from pilothouse.domain.deception.command_text import CommandPart, Form
 from pilothouse.domain.deception.writing_systems import is_native_mark, is_resolved, script_of
 
 IsKnown = Callable[[str], bool]
@@ -47,7 +47,7 @@ _FILE_SUFFIXES = (
 )
 
 
-def has_deceptive_command(text: str, parts: Sequence[Part], is_known: IsKnown) -> bool:
+def has_deceptive_command(text: str, parts: Sequence[CommandPart], is_known: IsKnown) -> bool:
     """Whether the name of a program looks or reads like an ASCII name. Such a name is never an accident."""
     for word, is_first in _possible_commands(text, parts):
         if is_first and ascii_form(word) is not None:
@@ -58,7 +58,7 @@ def has_deceptive_command(text: str, parts: Sequence[Part], is_known: IsKnown) -
     return False
 
 
-def _possible_commands(text: str, parts: Sequence[Part]) -> Iterator[tuple[str, bool]]:
+def _possible_commands(text: str, parts: Sequence[CommandPart]) -> Iterator[tuple[str, bool]]:
     """The non-ASCII words that begin a command (True), and those that another program may run: `timeout 60 WORD`."""
     programs = [""]  # of the command and of those around it
     for part in parts:
@@ -80,7 +80,7 @@ def _possible_commands(text: str, parts: Sequence[Part]) -> Iterator[tuple[str, 
                 yield word, False
 
 
-def has_deceptive_host(text: str, parts: Sequence[Part]) -> bool:
+def has_deceptive_host(text: str, parts: Sequence[CommandPart]) -> bool:
     """Whether a host of a URL, or in code a word that may be one, can be taken for another."""
     if any(_is_deceptive_host(match[1]) for match in _URL_HOST.finditer(text)):
         return True

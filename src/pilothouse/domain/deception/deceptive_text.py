@@ -24,7 +24,7 @@ from pilothouse.domain.deception.ascii_shapes import (
     operator_shape,
     sign_shape,
 )
-from pilothouse.domain.deception.command_text import Form, Part, parts_of
+from pilothouse.domain.deception.command_text import CommandPart, Form, parts_of
 from pilothouse.domain.deception.deceptive_names import IsKnown, has_deceptive_command, has_deceptive_host
 from pilothouse.domain.deception.hidden_characters import ZERO_WIDTH_SPACE, is_hidden, is_in_place, is_odd_blank
 from pilothouse.domain.deception.lookalikes import LOOKALIKES, UNCOMMON
@@ -119,7 +119,7 @@ def _marks(text: str, form: Form, is_known: IsKnown) -> set[str]:
     if text.isascii() and text.isprintable():
         return marks
     names = _NameCheck(text, is_known)
-    parts = parts_of(text) if form is Form.CODE else [Part(0, len(text), form)]
+    parts = parts_of(text) if form is Form.CODE else [CommandPart(0, len(text), form)]
     for part in parts:
         marks |= _TextCheck(text[part.start : part.end], part.form, names).marks()
     if LOOKALIKE_LETTERS not in marks and form is not Form.CONTENT and not text.isascii():
@@ -205,7 +205,7 @@ class _TextCheck:
                 innocent.add(around)
         return False
 
-    def _beside(self, place: int) -> tuple[str, str]:
+    def _neighbours(self, place: int) -> tuple[str, str]:
         return self._text[max(0, place - 1) : place], self._text[place + 1 : place + 2]
 
     def _is_deceptively_hidden(self, place: int) -> bool | None:
@@ -221,7 +221,7 @@ class _TextCheck:
     def _is_deceptive_blank(self, place: int) -> bool:
         """Whether a blank other than a space deceives. In code every one does, since the shell does not divide words
         there. In prose, typography uses some of them, one at a time."""
-        before, after = self._beside(place)
+        before, after = self._neighbours(place)
         if self._form is Form.CODE or is_odd_blank(before or "x") or is_odd_blank(after or "x"):
             return True
         if self._text[place] == "\u3000":
@@ -264,7 +264,7 @@ class _TextCheck:
 
     def _is_deceptive_in_code(self, place: int) -> bool | None:
         sign, shape = self._text[place], sign_shape(self._text[place])
-        before, after = self._beside(place)
+        before, after = self._neighbours(place)
         is_at_start = before in _TOKEN_EDGES or not before
         if sign.isdigit():
             return self._is_deceptive_digit(place)
@@ -305,7 +305,7 @@ class _TextCheck:
 
     def _is_deceptive_sign(self, place: int) -> bool | None:
         sign, shape = self._text[place], looks_like(self._text[place])
-        before, after = self._beside(place)
+        before, after = self._neighbours(place)
         if shape == "-" and sign != "\u2212" and is_ascii_letter(after) and (not before or before.isspace()):
             return True  # it begins an option
         if sign in PROSE_SIGNS or (before.isdigit() and after.isdigit()):
@@ -319,7 +319,7 @@ class _TextCheck:
         return self._is_deceptive_shape(place, shape)
 
     def _is_deceptive_shape(self, place: int, shape: str) -> bool | None:
-        before, after = self._beside(place)
+        before, after = self._neighbours(place)
         is_among_letters = is_foreign_letter(before) or is_foreign_letter(after)
         if shape in _NAME_SIGNS:
             return not is_among_letters or is_ascii_letter(before) or is_ascii_letter(after)

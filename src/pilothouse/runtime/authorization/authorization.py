@@ -174,7 +174,7 @@ def redecide_pending(
             draft.undecide_call(call.id, reason=decision.reason)
 
 
-def note_approved_round(draft: Draft) -> None:
+def restart_round_count(draft: Draft) -> None:
     """Restart the count of rounds without a person's decision."""
     turn = draft.value("turn")
     if turn is not None:

@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from pilothouse.domain.calls import CallRecord, digest_of, display_name, fingerprint_of
+from pilothouse.domain.calls import CallRecord, call_digest, display_name, fingerprint_of
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.deception.deceptive_text import deception_marks, is_quick
 from pilothouse.domain.decisions import PolicySnapshot, is_denied_by_mode
 from pilothouse.domain.errors import ToolError, tool_failure
 from pilothouse.domain.messages import Message, ToolCall, ToolRequest
 from pilothouse.domain.value import CallId
-from pilothouse.runtime.authorization.results import end_call, open_turn
+from pilothouse.runtime.authorization.results import current_turn, end_call
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.sandbox.file_names import with_bytes_escaped
@@ -74,7 +74,7 @@ def _record(
     live: LiveContext, request: ToolRequest, call: ToolCall, arguments: Any, preview: CallPreview
 ) -> CallRecord:
     fingerprint = fingerprint_of(call.tool, arguments)
-    turn = open_turn(live)
+    turn = current_turn(live)
     return CallRecord(
         id=call.id,
         provider_id=call.provider_id,
@@ -84,7 +84,7 @@ def _record(
         tool=call.tool,
         display_name=display_name(call.tool),
         arguments=arguments,
-        digest=digest_of(live.id, call.id, live.core.workspace, fingerprint),
+        digest=call_digest(live.id, call.id, live.core.workspace, fingerprint),
         fingerprint=fingerprint,
         status="pending",
         requested_at=live.dependencies.now(),
@@ -123,7 +123,7 @@ async def reinspect_call(live: LiveContext, record: CallRecord, arguments: Any) 
             edited=record.edited or arguments != record.arguments,
             display_name=display_name(record.tool),
             fingerprint=fingerprint,
-            digest=digest_of(live.id, record.id, live.core.workspace, fingerprint),
+            digest=call_digest(live.id, record.id, live.core.workspace, fingerprint),
             **fields,
         )
 

@@ -44,7 +44,7 @@ def _own_snapshot(live: LiveContext, draft: Draft) -> PolicySnapshot:
         depth=turn.round - 1 - turn.decided_round if turn is not None else 0,
         elevated=draft.value("elevation") is not None,
         denied=_denied_tools(live, draft, workspace_policy, rules),
-        waiting=_expand_categories(live, workspace_policy.waiting),
+        always_ask=_expand_categories(live, workspace_policy.always_ask),
         command_lists=workspace_policy.command_lists,
     )
 

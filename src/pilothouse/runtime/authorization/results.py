@@ -32,7 +32,7 @@ def end_call(
 ) -> None:
     """Give a call its one result. Without `content`, the model gets `reason` in English."""
     call = draft.call(call_id)
-    turn = open_turn(live)
+    turn = current_turn(live)
     now = live.dependencies.now()
     text = translate(reason or Reason(Code.NOT_RUN)) if content is None else content
     if call.asked_by is not None:  # a question of a running call is not the model's: no result message
@@ -88,6 +88,6 @@ def may_have_run(call: CallRecord) -> Reason:
     return Reason(Code.INTERRUPTED_CALL if call.effect == "read_only" else Code.MAY_HAVE_RUN)
 
 
-def open_turn(live: LiveContext) -> OpenTurn:
+def current_turn(live: LiveContext) -> OpenTurn:
     assert live.core.turn is not None
     return live.core.turn

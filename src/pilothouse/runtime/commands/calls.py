@@ -18,8 +18,8 @@ from pilothouse.runtime.authorization.authorization import (
     can_start,
     check_decidable,
     decide_call,
-    note_approved_round,
     redecide_pending,
+    restart_round_count,
     start_calls,
     state_after_decisions,
 )
@@ -285,7 +285,7 @@ def _approve(live: LiveContext, draft: Draft, record: CallRecord, by: str) -> No
         record, status="approved", decided_at=at, decided_by=by, reason=decision.reason
     )
     _note_decision(draft, record, by, snapshot.modes, "approved", decision.reason)
-    note_approved_round(draft)
+    restart_round_count(draft)
     if snapshot.mode.elevates:
         draft.note("elevated", by, call=record.id, tool=record.tool, scope="this call")
 

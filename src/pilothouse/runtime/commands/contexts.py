@@ -153,7 +153,7 @@ def check_workspace(dependencies: RuntimeDependencies, workspace: Path, owner: s
 def check_root(dependencies: RuntimeDependencies, workspace: str, owner: str) -> None:
     """Raises: InvalidInput for a workspace whose resolved path does not lie beneath one of the owner's roots."""
     if not dependencies.is_beneath_a_root(workspace, owner):
-        allowed = ", ".join(map(str, dependencies.roots_of(owner)))
+        allowed = ", ".join(map(str, dependencies.workspace_roots(owner)))
         raise InvalidInput(Code.OUTSIDE_ROOTS, path=workspace, allowed=allowed)
 
 

@@ -25,7 +25,7 @@ from pilothouse.runtime.turn.user_input import UserInput, begin_turn, make_messa
 _MAX_KEY_CHARACTERS = 255
 
 
-class Sent(Value):
+class SentMessage(Value):
     """A stored message of the person."""
 
     message_id: MessageId
@@ -49,7 +49,7 @@ async def send(
     key: str | None = None,
     queue: bool = False,
     by: str = "local",
-) -> Sent:
+) -> SentMessage:
     """Store the person's message and open a turn. The message is durable when this returns. Commit (a).
 
     With `queue`, a message that arrives while a turn is open waits for the turn's end. With a `key`, the same request
@@ -87,10 +87,10 @@ def _with_max_mode(pool: ContextPool, live: LiveContext, user_input: UserInput, 
 
 async def _begin(
     pool: ContextPool, live: LiveContext, draft: Draft, user_input: UserInput, sent_key: SentKey | None = None
-) -> Sent:
+) -> SentMessage:
     is_first = live.core.title is None
     turn, messages = begin_turn(live, draft, user_input)
-    sent = Sent(message_id=messages[0].id, turn_id=draft.value("turn").id)
+    sent = SentMessage(message_id=messages[0].id, turn_id=draft.value("turn").id)
     _note_key(draft, sent_key, sent)
     await live.commit(draft, ProcessingUserMessage(), then=lambda: pool.drive(live, turn))
     # With processors configured, the title model must not see a message before they have accepted it.
@@ -99,7 +99,7 @@ async def _begin(
     return sent
 
 
-async def _enqueue(live: LiveContext, user_input: UserInput, sent_key: SentKey | None) -> Sent:
+async def _enqueue(live: LiveContext, user_input: UserInput, sent_key: SentKey | None) -> SentMessage:
     if len(live.core.queue) >= MAX_QUEUED_MESSAGES:
         raise Conflict(Code.QUEUE_FULL, limit=MAX_QUEUED_MESSAGES)
     draft = live.draft()
@@ -113,7 +113,7 @@ async def _enqueue(live: LiveContext, user_input: UserInput, sent_key: SentKey |
         at=live.dependencies.now(),
     )
     draft.core["queue"] = (*draft.value("queue"), item)
-    sent = Sent(message_id=item.id)
+    sent = SentMessage(message_id=item.id)
     _note_key(draft, sent_key, sent)
     await live.commit(draft)
     return sent
@@ -132,17 +132,17 @@ def _sent_key(live: LiveContext, user_input: UserInput, key: str) -> SentKey:
     return SentKey(key=key_hash, body=body, message_id=MessageId(""), at=live.dependencies.now())
 
 
-def _note_key(draft: Draft, sent_key: SentKey | None, sent: Sent) -> None:
+def _note_key(draft: Draft, sent_key: SentKey | None, sent: SentMessage) -> None:
     if sent_key is not None:
         draft.keys.append(
             msgspec.structs.replace(sent_key, message_id=sent.message_id, turn_id=sent.turn_id),
         )
 
 
-def _repeated_response(earlier: SentKey, sent_key: SentKey, key: str | None) -> Sent:
+def _repeated_response(earlier: SentKey, sent_key: SentKey, key: str | None) -> SentMessage:
     if earlier.body != sent_key.body:
         raise InvalidInput(Code.KEY_REUSED, key=key)
-    return Sent(message_id=earlier.message_id, turn_id=earlier.turn_id)
+    return SentMessage(message_id=earlier.message_id, turn_id=earlier.turn_id)
 
 
 async def edit_message(
@@ -156,7 +156,7 @@ async def edit_message(
     attached: MessageAttachments | None = None,
     name: str | None = None,
     by: str = "local",
-) -> Sent:
+) -> SentMessage:
     """Replace an earlier message: create a branch up to it, make the branch active, and send the new message there.
 
     Raises: InvalidInput, NotFound, Conflict (a turn is open, the name is taken), StoreError.

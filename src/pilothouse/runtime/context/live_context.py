@@ -186,13 +186,13 @@ class LiveContext:
             path = self.core.workspace
             # Checked before existence, which would disclose the folders elsewhere. The path may have become a link.
             if path is not None and not self.is_beneath_a_root:
-                roots = self.dependencies.roots_of(self.core.owner)
+                roots = self.dependencies.workspace_roots(self.core.owner)
                 raise ToolError(Code.OUTSIDE_ROOTS, path=path, allowed=", ".join(map(str, roots)))
             if path is None or not os.path.isdir(path):
                 raise ToolError(Code.INVALID_WORKSPACE, path=path)
             mounts = self.artifacts.mounts() if self.artifacts is not None else ()
             extra_roots = self.dependencies.extra_roots_of(self.core.owner)
-            foreign_roots = self.dependencies.roots_of_others(self.core.owner)
+            foreign_roots = self.dependencies.workspace_roots_of_others(self.core.owner)
             self._workspace = Workspace(
                 Path(path), self.dependencies.private_folders, extra_roots, self.read_digests, mounts, foreign_roots
             )
@@ -330,7 +330,7 @@ class LiveContext:
         return Change(
             core=core,
             messages=tuple(
-                with_token_count(message, self.counter, sees=self.facts.vision) for message in draft.messages
+                with_token_count(message, self.counter, vision=self.facts.vision) for message in draft.messages
             ),
             branches=draft.branches,
             appended={branch: tuple(ids) for branch, ids in draft.appended.items()},

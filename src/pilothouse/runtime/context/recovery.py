@@ -6,7 +6,7 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.messages import ErrorMessage, Metadata, Text
 from pilothouse.domain.states import Idle, State, is_resting
 from pilothouse.runtime.authorization.authorization import next_state
-from pilothouse.runtime.authorization.results import end_call, may_have_run, open_turn
+from pilothouse.runtime.authorization.results import current_turn, end_call, may_have_run
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.notices import error_message
@@ -30,7 +30,7 @@ async def recover(live: LiveContext) -> tuple[Draft, State] | None:
     _end_interrupted_calls(live, draft)
     if any(call.is_open for call in draft.round_calls()):
         return draft, next_state(draft)
-    draft.append(interruption_message(live), open_turn(live).branch)
+    draft.append(interruption_message(live), current_turn(live).branch)
     draft.core.update(turn=None, last_turn="interrupted")
     return draft, Idle()
 
@@ -48,7 +48,7 @@ def _end_interrupted_calls(live: LiveContext, draft: Draft) -> None:
 
 
 def _complete_partials(live: LiveContext, draft: Draft) -> None:
-    turn = open_turn(live)
+    turn = current_turn(live)
     for partial in live.partials:
         if partial.turn == turn.id and partial.deltas:
             message = Text(
@@ -65,6 +65,6 @@ def _complete_partials(live: LiveContext, draft: Draft) -> None:
 
 def interruption_message(live: LiveContext) -> ErrorMessage:
     """The message that ends an interrupted turn."""
-    turn = open_turn(live)
+    turn = current_turn(live)
     metadata = Metadata(turn=turn.id, round=turn.round, mode=live.core.mode)
     return error_message(live, Reason(Code.INTERRUPTED), metadata)

@@ -7,7 +7,7 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import StoreError
 from pilothouse.domain.states import Idle, WaitingForRecovery
 from pilothouse.runtime.authorization.call_inspection import close_unseen_calls
-from pilothouse.runtime.authorization.results import close_open_calls, open_turn
+from pilothouse.runtime.authorization.results import close_open_calls, current_turn
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.context.recovery import interruption_message
 from pilothouse.runtime.turn.turn import turn_of
@@ -26,7 +26,7 @@ async def store_unsaved_change(live: LiveContext) -> None:
     if draft.value("turn") is not None:
         close_unseen_calls(draft, live, turn.outbox, Reason(Code.NOT_RUN))
         close_open_calls(draft, live, Reason(Code.NOT_RUN), status="interrupted")
-        draft.append(interruption_message(live), open_turn(live).branch)
+        draft.append(interruption_message(live), current_turn(live).branch)
         draft.core.update(turn=None, last_turn="interrupted")
     try:
         await turn.commit(draft, Idle())

@@ -45,7 +45,7 @@ class SubagentWaiting(Value):
     context_id: ContextId
 
 
-class ToolOutput(Value):
+class ToolOutputAdded(Value):
     """Output of a running call. Only the call's result is stored."""
 
     call_id: CallId
@@ -58,7 +58,7 @@ class QuestionAsked(Value):
     call_id: CallId
 
 
-TurnEvent = TextAdded | MessageAdded | AnswerCut | StateEntered | SubagentWaiting | ToolOutput | QuestionAsked
+TurnEvent = TextAdded | MessageAdded | AnswerCut | StateEntered | SubagentWaiting | ToolOutputAdded | QuestionAsked
 
 
 def is_resting(live: LiveContext) -> bool:
@@ -87,11 +87,11 @@ async def stream_events(
     runtime: Runtime,
     context_id: str,
     *,
-    place: BranchPosition | None = None,
+    start: BranchPosition | None = None,
     signals: Subscription | None = None,
     is_over: Callable[[LiveContext], bool] = is_resting,
 ) -> AsyncIterator[TurnEvent]:
-    """The events behind `place` on the active branch, by default from its beginning. The stream ends when `is_over`
+    """The events behind `start` on the active branch, by default from its beginning. The stream ends when `is_over`
     holds, by default when the context rests, or when the subscription `signals` is closed."""
     reader: _EventReader | None = None
     last_state: State | None = None
@@ -99,7 +99,7 @@ async def stream_events(
     with signals or runtime.signals([context_id]) as subscription:
         while True:
             live = await runtime.context(context_id)
-            reader = reader or _EventReader(runtime, live, place)
+            reader = reader or _EventReader(runtime, live, start)
             state, is_last = live.state, is_over(live)
             while reader.is_behind(live):
                 async for event in reader.pull(live):
@@ -125,13 +125,13 @@ async def stream_turn_events(
     context_id: str,
     turn: TurnId | None,
     *,
-    place: BranchPosition | None = None,
+    start: BranchPosition | None = None,
     has_begun: bool = False,
     signals: Subscription | None = None,
     is_over: Callable[[LiveContext], bool] = is_resting,
 ) -> AsyncIterator[TurnEvent]:
     """The events of one turn. Events of earlier turns are skipped, and an event of a later turn ends the stream."""
-    async for event in stream_events(runtime, context_id, place=place, signals=signals, is_over=is_over):
+    async for event in stream_events(runtime, context_id, start=start, signals=signals, is_over=is_over):
         event_turn = event.turn if isinstance(event, TextAdded) else None
         event_turn = event.message.metadata.turn if isinstance(event, MessageAdded) else event_turn
         has_begun = has_begun or event_turn == turn
@@ -146,10 +146,10 @@ async def stream_turn_events(
 class _EventReader:
     """Reads the events of the branch on which it began, even if the person switches to another branch meanwhile."""
 
-    def __init__(self, runtime: Runtime, live: LiveContext, place: BranchPosition | None) -> None:
+    def __init__(self, runtime: Runtime, live: LiveContext, start: BranchPosition | None) -> None:
         self._runtime = runtime
         self._branch = _present_branch(live)
-        self._key, self._position = place or BranchPosition(live.branches[self._branch].key, 0)
+        self._key, self._position = start or BranchPosition(live.branches[self._branch].key, 0)
         self._sequences: dict[MessageId, int] = {}
         """By message: how many of its deltas were given."""
         self._writing: MessageId | None = None
@@ -184,14 +184,14 @@ class _EventReader:
         self._writing = writer.message_id if writer.flushed else self._writing
         return _pieces(writer.message_id, text, writer.turn)
 
-    def _new_output(self, live: LiveContext) -> list[ToolOutput]:
+    def _new_output(self, live: LiveContext) -> list[ToolOutputAdded]:
         """New output of running calls."""
         events = []
         for call_id, output in live.live_outputs.items():
             text = output.after(self._output_positions.get(call_id, 0))
             self._output_positions[call_id] = output.total
             if text:
-                events.append(ToolOutput(call_id=call_id, text=text))
+                events.append(ToolOutputAdded(call_id=call_id, text=text))
         return events
 
     def _new_questions(self, live: LiveContext) -> list[QuestionAsked]:

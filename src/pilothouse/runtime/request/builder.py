@@ -53,7 +53,7 @@ async def outline(live: LiveContext, branch: str) -> Outline:
         snapshot.mode,
         offers,
         persona=persona_text(live.persona),
-        above=[ancestor.mode for ancestor in snapshot.ancestors],
+        ancestor_modes=[ancestor.mode for ancestor in snapshot.ancestors],
         workspace=live.core.workspace,
         left_out=len(available) - len(offers),
         addition=live.branches[branch].prompt_addition,
@@ -132,7 +132,7 @@ def meter(live: LiveContext, total: int) -> Meter:
     """The fill of the window. `total` is in tokens of our own count."""
     budget = live.budget
     return Meter(
-        tokens=corrected(live, total),
+        tokens=provider_tokens(live, total),
         budget=budget.tokens,
         trigger=budget.trigger_tokens,
         target=budget.target_tokens,
@@ -142,7 +142,7 @@ def meter(live: LiveContext, total: int) -> Meter:
     )
 
 
-def corrected(live: LiveContext, tokens: int) -> int:
+def provider_tokens(live: LiveContext, tokens: int) -> int:
     """Our own count of tokens, corrected by the provider's."""
     return round(tokens * token_ratio(live))
 

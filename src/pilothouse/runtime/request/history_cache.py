@@ -58,13 +58,13 @@ class HistoryCache:
         raise NotFound(Code.UNKNOWN_BRANCH, branch=name, allowed=", ".join(live.branches))
 
     def _history(self, live: "LiveContext", branch: Branch, *, with_tools: bool) -> History:
-        counter, sees, wire_format = live.counter, live.facts.vision, live.dependencies.adapter.format
-        key = (branch.key, wire_format.name, with_tools, counter.name, sees)
+        counter, vision, wire_format = live.counter, live.facts.vision, live.dependencies.adapter.format
+        key = (branch.key, wire_format.name, with_tools, counter.name, vision)
         history = self._histories.get(key)
         if history is None:
             while len(self._histories) >= _MAX_HISTORIES:  # those of other branches, modes and models
                 del self._histories[next(iter(self._histories))]
-            history = self._histories[key] = History(wire_format.encode, counter, with_tools=with_tools, sees=sees)
+            history = self._histories[key] = History(wire_format.encode, counter, with_tools=with_tools, vision=vision)
         return history
 
     def grow(self, branch: Branch, messages: Sequence[Message]) -> None:

@@ -11,7 +11,7 @@ from pilothouse.domain.value import Value
 from pilothouse.runtime.compression.branch import due_plan
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.pool import ContextPool
-from pilothouse.runtime.request.builder import Counts, Outline, corrected, count, load, meter, outline
+from pilothouse.runtime.request.builder import Counts, Outline, count, load, meter, outline, provider_tokens
 from pilothouse.runtime.request.truncation import fit_request
 
 
@@ -58,7 +58,7 @@ async def read_window(pool: ContextPool, context_id: str) -> Window:
         results_cut=fitted.truncation.results,
         messages_shortened=fitted.truncation.messages,
         messages_left_out=fitted.truncation.left_out,
-        tokens_cut=corrected(live, fitted.truncation.tokens),
+        tokens_cut=provider_tokens(live, fitted.truncation.tokens),
         request=msgspec.json.decode(live.dependencies.adapter.format.body(fitted.request)),
     )
 
@@ -82,8 +82,8 @@ async def _branch_and_outline(live: LiveContext) -> tuple[str, Outline]:
 
 def _parts(live: LiveContext, request_outline: Outline, counts: Counts) -> list[WindowPart]:
     texts = [
-        WindowPart(name=part.name, tokens=corrected(live, tokens), text=part.text)
+        WindowPart(name=part.name, tokens=provider_tokens(live, tokens), text=part.text)
         for part, tokens in zip(request_outline.prompt, counts.prompt, strict=True)
     ]
     rest = {"tool_definitions": counts.tools, "history": counts.history, "attached": counts.attached}
-    return texts + [WindowPart(name=name, tokens=corrected(live, tokens)) for name, tokens in rest.items()]
+    return texts + [WindowPart(name=name, tokens=provider_tokens(live, tokens)) for name, tokens in rest.items()]

@@ -12,7 +12,7 @@ from pilothouse.domain.value import Value
 from pilothouse.llm.base import ModelMessage, ModelRequest, UserText
 from pilothouse.runtime.compression.branch import pinned_positions, read
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.request.builder import Counts, Outline, corrected, count, load, request_of
+from pilothouse.runtime.request.builder import Counts, Outline, count, load, provider_tokens, request_of
 from pilothouse.runtime.request.history_cache import token_ratio
 from pilothouse.runtime.request.last_input import read_last_input
 from pilothouse.window.history import Block, History, first_from
@@ -62,7 +62,7 @@ async def fit_request(
     the limit only where prompt and tools leave no room."""
     limit = live.budget.request_tokens if limit is None else limit
     counts = count(live, outline, history)
-    if corrected(live, counts.total) <= limit:
+    if provider_tokens(live, counts.total) <= limit:
         return FittedRequest(request_of(live, outline, history.fragments()), counts, counts.total, Truncation())
     fixed = sum(counts.prompt) + counts.tools + history.ending_tokens
     room = max(MIN_ROOM_TOKENS, int(limit / token_ratio(live)) - fixed) - NOTICE_TOKENS
@@ -161,7 +161,7 @@ class _Shortener:
         counter = self._live.counter
         if not isinstance(message, ToolRequest):
             self._messages += 1
-            return [shorten_message(to_model_message(message, sees=self._live.facts.vision), counter, tokens)]
+            return [shorten_message(to_model_message(message, vision=self._live.facts.vision), counter, tokens)]
         request = self._history.calls_at(self.blocks[number].start, message)
         call_ids = {call.id for call in request.calls}
         results = {result.call_id: result for result in reversed(others) if isinstance(result, ToolResult)}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from pilothouse.domain.calls import CallRecord, digest_of, display_name, fingerprint_of
+from pilothouse.domain.calls import CallRecord, call_digest, display_name, fingerprint_of
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.modes import Verdict
 from pilothouse.domain.value import CallId
@@ -74,7 +74,7 @@ def _question_record(live: LiveContext, call: CallRecord, questions: Sequence[Us
         tool=_TOOL,
         display_name=display_name(_TOOL),
         arguments=arguments,
-        digest=digest_of(live.id, call_id, live.core.workspace, fingerprint),
+        digest=call_digest(live.id, call_id, live.core.workspace, fingerprint),
         fingerprint=fingerprint,
         effect="question",
         status="pending",

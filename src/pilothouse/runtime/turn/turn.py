@@ -223,9 +223,9 @@ class Turn:
             return
         usage = with_cost(usage, self.dependencies.catalog.facts(self.model).price)
         draft.core["usage"] = self.live.core.usage.plus(usage)
-        open_turn: OpenTurn | None = draft.core.get("turn", self.live.core.turn)
-        if open_turn is not None:
-            draft.core["turn"] = msgspec.structs.replace(open_turn, usage=open_turn.usage.plus(usage))
+        current_turn: OpenTurn | None = draft.core.get("turn", self.live.core.turn)
+        if current_turn is not None:
+            draft.core["turn"] = msgspec.structs.replace(current_turn, usage=current_turn.usage.plus(usage))
 
 
 def turn_of(live: LiveContext) -> Turn:

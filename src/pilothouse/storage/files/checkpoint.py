@@ -14,11 +14,11 @@ from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.layout import (
     ID_LINE_BYTES,
     MAX_SHORT_BRANCH_IDS,
+    ContextMetadata,
     Folder,
-    Metadata,
     StoredBranch,
-    digest_of,
     encode_ids,
+    sha256_hex,
 )
 
 
@@ -45,7 +45,7 @@ class Tail:
         """The calls of the open turn, in order."""
 
     @classmethod
-    def on(cls, metadata: Metadata | None) -> "Tail":
+    def on(cls, metadata: ContextMetadata | None) -> "Tail":
         """An empty tail behind a checkpoint."""
         tail = cls()
         if metadata is None:
@@ -94,7 +94,7 @@ class Tail:
     def require_branch(self, name: str) -> None:
         """Create a branch that is missing because its creation is in a damaged line."""
         if name not in self.branches:
-            key = f"rebuilt-{digest_of(name.encode())[:24]}"
+            key = f"rebuilt-{sha256_hex(name.encode())[:24]}"
             self.put_branch(name, Branch(name=name, key=key, created_at=""))
 
     def note_turn(self, core: ContextCore, calls: Iterable[CallId]) -> None:
@@ -117,7 +117,7 @@ def write_checkpoint(folder: Folder, disk: Disk, core: ContextCore, version: int
         disk.append_file(folder.keys, tail.keys_bytes, keys)
     in_file = {name: _write_ids(folder, disk, name, tail) for name in tail.branches}
     disk.sync_dir(folder.path)  # the names of new files must be durable before metadata.json relies on them
-    metadata = Metadata(
+    metadata = ContextMetadata(
         **{name: getattr(core, name) for name in ContextCore.__struct_fields__},
         version=version,
         branches={name: _stored(tail, name, in_file[name]) for name in tail.branches},

@@ -18,11 +18,11 @@ from pilothouse.storage.files.heads import AuditHeads
 from pilothouse.storage.files.journal import JournalWriter, segments
 from pilothouse.storage.files.layout import (
     MIN_BLOB_BYTES,
+    ContextMetadata,
     Entry,
     Folder,
-    Metadata,
     Stub,
-    digest_of,
+    sha256_hex,
 )
 from pilothouse.storage.files.partial_answer import PartialAnswerFile
 from pilothouse.storage.files.regular_files import read_regular_file
@@ -34,7 +34,7 @@ class ContextOnDisk:
     """Keeps the part since the last checkpoint in `tail`; everything else is read from its file on demand."""
 
     def __init__(
-        self, folder: Folder, disk: Disk, heads: AuditHeads, core: ContextCore, base: Metadata | None = None
+        self, folder: Folder, disk: Disk, heads: AuditHeads, core: ContextCore, base: ContextMetadata | None = None
     ) -> None:
         self.folder = folder
         self.core = core
@@ -97,7 +97,7 @@ class ContextOnDisk:
         context.audit_state.compare(context.audit_snapshot())
         return context
 
-    def _back_up(self, base: Metadata | None) -> None:
+    def _back_up(self, base: ContextMetadata | None) -> None:
         """Preserve the metadata of an older format before overwriting it."""
         if base is None or base.format >= FORMAT:
             return
@@ -172,7 +172,7 @@ class ContextOnDisk:
         """The encoded value itself, or a stub that points to a new blob for a large value."""
         if len(data) < MIN_BLOB_BYTES:
             return msgspec.Raw(data)
-        digest = digest_of(data)
+        digest = sha256_hex(data)
         self._write_blob(self.folder.blob(digest), data)
         stub = _STUB.decode(data)
         return msgspec.Raw(msgspec.json.encode({id_field: getattr(stub, id_field), "turn": stub.turn, "blob": digest}))
@@ -269,6 +269,6 @@ class ContextOnDisk:
 
 def plain_core(core: ContextCore) -> ContextCore:
     """The core without the other fields of a checkpoint."""
-    if not isinstance(core, Metadata):
+    if not isinstance(core, ContextMetadata):
         return core
     return ContextCore(**{name: getattr(core, name) for name in ContextCore.__struct_fields__})

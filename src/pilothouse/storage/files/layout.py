@@ -41,7 +41,7 @@ class StoredBranch(Branch):
     """The ids of a short branch; a long branch has `length` ids in its file."""
 
 
-class Metadata(ContextCore, kw_only=True):
+class ContextMetadata(ContextCore, kw_only=True):
     version: int
     branches: Mapping[str, StoredBranch]
     turn_calls: tuple[CallId, ...] = ()
@@ -114,7 +114,7 @@ def _safe(name: str) -> str:
     return name
 
 
-def digest_of(data: bytes) -> str:
+def sha256_hex(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 

@@ -21,11 +21,11 @@ from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.storage.files.audit_chain import entry_or_none, iterate_lines, whole_lines_size
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.journal import first_version, read_lines, segments
-from pilothouse.storage.files.layout import ID_LINE_BYTES, Entry, Folder, Metadata, StoredBranch, Stub, is_safe
+from pilothouse.storage.files.layout import ID_LINE_BYTES, ContextMetadata, Entry, Folder, StoredBranch, Stub, is_safe
 from pilothouse.storage.files.regular_files import read_regular_file
 from pilothouse.system.regular_file import open_regular_file
 
-_METADATA = msgspec.json.Decoder(Metadata)
+_METADATA = msgspec.json.Decoder(ContextMetadata)
 _ENTRY = msgspec.json.Decoder(Entry)
 _STUB = msgspec.json.Decoder(Stub)
 _UNFINISHED = re.compile(rb"[0-9a-f]{0,8}( (\{[^\0\n]*)?)?")
@@ -55,7 +55,7 @@ class UnreadableBytes(msgspec.Struct):
 class ScanResult(msgspec.Struct):
     """The content of a folder."""
 
-    metadata: Metadata | None
+    metadata: ContextMetadata | None
     """The checkpoint."""
     entries: list[Entry]
     """The commits since the checkpoint."""
@@ -125,7 +125,7 @@ def _read_metadata(folder: Folder, scan_result: ScanResult) -> None:
         scan_result.metadata_error = str(error)
 
 
-def _implausible_number(folder: Folder, metadata: Metadata) -> str | None:
+def _implausible_number(folder: Folder, metadata: ContextMetadata) -> str | None:
     """An error for numbers that no valid checkpoint contains. The numbers decide how much is read, and how long files
     become: a forged checkpoint must not cost more than its own size."""
     sizes = (metadata.version, metadata.audit_bytes, metadata.keys_bytes)
@@ -230,7 +230,7 @@ def write_aside(folder: Folder, disk: Disk, name: str, data: bytes) -> str:
     return f"aside/{path.name}"
 
 
-def rebuild(folder: Folder, scan_result: ScanResult, at: str) -> Metadata:
+def rebuild(folder: Folder, scan_result: ScanResult, at: str) -> ContextMetadata:
     """A checkpoint rebuilt from the messages alone, for an unreadable one."""
     in_journal = {_STUB.decode(raw).message_id for entry in scan_result.entries for raw in entry.messages}
     in_pool = (
@@ -250,7 +250,7 @@ def rebuild(folder: Folder, scan_result: ScanResult, at: str) -> Metadata:
         audit=audit_end,
     )
     branch = StoredBranch(name=MAIN, key=MAIN, created_at=at, length=len(ids), message_ids=tuple(map(MessageId, ids)))
-    return Metadata(
+    return ContextMetadata(
         **{name: getattr(core, name) for name in core.__struct_fields__},
         version=scan_result.entries[0].version - 1 if scan_result.entries else len(ids) + 1,
         branches={MAIN: branch},

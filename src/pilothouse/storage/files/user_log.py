@@ -105,7 +105,7 @@ class UserLogOnDisk:
         log = self.snapshot()
         damage = tuple(reason for reason in self._damage if reason.code is not Code.TAIL_CUT)
         replaced = self._effective_head if record is not None else None
-        accepted = Acceptance(len(log.entries), _digest_of(log.entries), log.end, damage, record, replaced)
+        accepted = Acceptance(len(log.entries), _entries_digest(log.entries), log.end, damage, record, replaced)
         head = self._head(accepted)
         if self._heads.note_acceptance("users", self._folder.path.name, head):
             self._noted = head
@@ -128,7 +128,7 @@ class UserLogOnDisk:
         following = entries[accepted.length : accepted.length + 1]
         if accepted.record is not None and [entry.hash for entry in following] != [accepted.record]:
             return None
-        return accepted if _digest_of(entries[: accepted.length]) == accepted.digest else None
+        return accepted if _entries_digest(entries[: accepted.length]) == accepted.digest else None
 
     def close(self) -> None:
         self._journal.rotate()
@@ -174,7 +174,7 @@ class UserLogOnDisk:
             self._damage.append(Reason(Code.RULES_DAMAGED, {"detail": f"{len(data)} bytes, kept as {place}"}))
 
 
-def _digest_of(entries: Sequence[AuditEntry]) -> str:
+def _entries_digest(entries: Sequence[AuditEntry]) -> str:
     return hashlib.sha256(msgspec.json.encode(entries)).hexdigest()
 
 

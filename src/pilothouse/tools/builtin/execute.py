@@ -86,7 +86,7 @@ class Execute:
             dangerous=_dangers(classification, files),
             line=self._line(classification, workspace),
             basis=files.basis if files is not None else None,
-            ask=limits.asking() if limit is None else None,
+            ask=limits.approval_reason() if limit is None else None,
         )
 
     def _only_reads(self, classification: Classification) -> bool:

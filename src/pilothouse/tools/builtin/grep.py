@@ -28,7 +28,7 @@ from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Arguments, CallPreview, Category, PathText, ToolContext
 from pilothouse.tools.builtin import grep_scanner, list_directory, patterns
 from pilothouse.tools.builtin.grep_encodings import encodings_of, file_note, scan_names
-from pilothouse.tools.builtin.grep_output import MAX_COUNTED_MATCHES, Answer
+from pilothouse.tools.builtin.grep_output import MAX_COUNTED_MATCHES, GrepMatches
 from pilothouse.tools.builtin.read_file import prepare_reading
 from pilothouse.tools.threads import entered_in_thread, until_cancelled
 
@@ -101,56 +101,56 @@ class Grep:
 
     async def run(self, arguments: GrepArguments, context: ToolContext) -> str:
         matches = await until_cancelled(lambda _: self._check(arguments))
-        async with entered_in_thread(list_directory.open_places(context.workspace, arguments.path)) as places:
-            answers = [
-                Answer(place, matches and place.matches(matches, places[0]), arguments.max_results) for place in places
+        async with entered_in_thread(list_directory.open_search_roots(context.workspace, arguments.path)) as roots:
+            results = [
+                GrepMatches(root, matches and root.matches(matches, roots[0]), arguments.max_results) for root in roots
             ]
-            first = places[0]
+            first = roots[0]
             note = await until_cancelled(lambda _: file_note(first)) if first.name is not None else None
             if note is not None:
-                answers[0].notes.append(note)
-                return answers[0].text()
+                results[0].notes.append(note)
+                return results[0].text()
             try:
                 async with asyncio.timeout(min(self._seconds, context.seconds or self._seconds)):
-                    for answer in answers:
-                        if not await self._search_by_ripgrep(arguments, answer, context):
-                            await _search_by_scanner(arguments, answer, context)
+                    for result in results:
+                        if not await self._search_by_ripgrep(arguments, result, context):
+                            await _search_by_scanner(arguments, result, context)
             except TimeoutError:
                 timeout_note = "[stopped at the time limit; for more, narrow the pattern, the path or the glob]"
-                answers[0].notes.append(timeout_note)
-        for mount_answer in answers[1:]:
-            answers[0].merge(mount_answer)
-        return answers[0].text()
+                results[0].notes.append(timeout_note)
+        for mounted_result in results[1:]:
+            results[0].merge(mounted_result)
+        return results[0].text()
 
     def _check(self, arguments: GrepArguments) -> gitignore.Matcher | None:
         """The matcher of the glob, None without one. Raises: ToolError for an invalid pattern."""
         patterns.check_regex(arguments.pattern)
         return patterns.glob_matcher(self.name, arguments.glob) if arguments.glob else None
 
-    async def _search_by_ripgrep(self, arguments: GrepArguments, answer: Answer, context: ToolContext) -> bool:
+    async def _search_by_ripgrep(self, arguments: GrepArguments, result: GrepMatches, context: ToolContext) -> bool:
         if self._ripgrep is None or not confinement.kernel().landlock:
             return False
-        place, flags = answer.place, []
+        root, flags = result.root, []
         # With levels, ignore files of parent folders apply as far up as the confinement shows them: to the workspace.
-        if not place.levels:
+        if not root.levels:
             flags.append("--no-ignore-parent")
         has_ripgrep_glob = arguments.glob is not None and _RIPGREP_GLOB.fullmatch(arguments.glob) is not None
         if has_ripgrep_glob:
             flags += [f"--type-add=wanted:{arguments.glob}", "--type=wanted"]
-        flags += _exclude_private(place)
-        sandbox, target = await _confine([self._ripgrep], place), ["--", f"./{place.name or ''}"]
+        flags += _exclude_private(root)
+        sandbox, target = await _confine([self._ripgrep], root), ["--", f"./{root.name or ''}"]
         paths = await _list_other_encodings(
-            [self._ripgrep, *_ENCODING_FLAGS, *flags, *target], sandbox, answer, context
+            [self._ripgrep, *_ENCODING_FLAGS, *flags, *target], sandbox, result, context
         )
         if paths is None:
             return False
-        await _search_other_encodings(paths, arguments, answer, context)
+        await _search_other_encodings(paths, arguments, result, context)
         case = "--ignore-case" if arguments.ignore_case else "--case-sensitive"
         pattern = patterns.regex_for_ripgrep(arguments.pattern)
         argv = [self._ripgrep, *_RIPGREP_FLAGS, *flags, case, "-e", pattern, *target]
-        is_complete = await _run_search(argv, sandbox, answer, context)
+        is_complete = await _run_search(argv, sandbox, result, context)
         if arguments.glob is not None and not has_ripgrep_glob:
-            answer.files = None  # ripgrep also counted files that the glob excludes
+            result.files = None  # ripgrep also counted files that the glob excludes
         return is_complete
 
 
@@ -160,55 +160,55 @@ def find_ripgrep() -> str | None:
     return str(bundled) if os.access(bundled, os.X_OK) else shutil.which("rg")
 
 
-def _exclude_private(place: list_directory.Place) -> list[str]:
+def _exclude_private(root: list_directory.SearchRoot) -> list[str]:
     """Flags that keep ripgrep out of folders closed to the tools."""
-    closed = [path for path in place.workspace.closed_folders() if path.startswith(f"{place.real}/")]
-    names = [re.sub(r"([\\*?\[\]{}!])", r"\\\1", os.path.relpath(path, place.real)) for path in closed]
+    closed = [path for path in root.workspace.closed_folders() if path.startswith(f"{root.real}/")]
+    names = [re.sub(r"([\\*?\[\]{}!])", r"\\\1", os.path.relpath(path, root.real)) for path in closed]
     return [f"--glob=!/{name}" for name in names]
 
 
-async def _confine(program: Sequence[str], place: list_directory.Place) -> Confinement:
+async def _confine(program: Sequence[str], root: list_directory.SearchRoot) -> Confinement:
     """A sandbox that reads the workspace only: a folder swapped for a symlink during the walk leads neither outside nor
     into closed folders."""
-    root, closed = str(place.workspace.root), place.workspace.closed_folders()
-    return await until_cancelled(lambda _: confinement.program_confinement(program, [root], closed))
+    workspace_root, closed = str(root.workspace.root), root.workspace.closed_folders()
+    return await until_cancelled(lambda _: confinement.program_confinement(program, [workspace_root], closed))
 
 
-async def _search_by_scanner(arguments: GrepArguments, answer: Answer, context: ToolContext) -> None:
-    place = answer.place
-    walk = sandbox_walk.Walk(place.workspace, place.fd, place.real, place.levels)
+async def _search_by_scanner(arguments: GrepArguments, result: GrepMatches, context: ToolContext) -> None:
+    root = result.root
+    walk = sandbox_walk.Walk(root.workspace, root.fd, root.real, root.levels)
 
     def list_files(stopped: sandbox_walk.Stopped) -> dict[str, str]:
-        entries = walk.entries(answer.wants, stopped)
-        files = [place.name] if place.name else [entry.path for entry in entries if entry.kind == "file"]
+        entries = walk.entries(result.wants, stopped)
+        files = [root.name] if root.name else [entry.path for entry in entries if entry.kind == "file"]
         return dict.fromkeys(files, "")
 
-    answer.reset()
+    result.reset()
     paths = await until_cancelled(list_files)
-    answer.notes += list_directory.notes(walk)
+    result.notes += list_directory.notes(walk)
     async with entered_in_thread(_path_file(paths)) as path_file:
         other_paths = await _list_other_encodings(
-            _scanner_command(path_file), await _confine_scanner(path_file, answer), answer, context
+            _scanner_command(path_file), await _confine_scanner(path_file, result), result, context
         )
-    await _search_other_encodings(other_paths or [], arguments, answer, context)
-    await _scan(paths, arguments, answer, context)
+    await _search_other_encodings(other_paths or [], arguments, result, context)
+    await _scan(paths, arguments, result, context)
 
 
 async def _search_other_encodings(
-    paths: list[str], arguments: GrepArguments, answer: Answer, context: ToolContext
+    paths: list[str], arguments: GrepArguments, result: GrepMatches, context: ToolContext
 ) -> None:
     """Search the files in other encodings; matches that the main search finds in them do not count."""
-    encodings = await until_cancelled(lambda stopped: encodings_of(answer.place, filter(answer.wants, paths), stopped))
+    encodings = await until_cancelled(lambda stopped: encodings_of(result.root, filter(result.wants, paths), stopped))
     if encodings:
-        await _scan(encodings, arguments, answer, context)
-        answer.files = None
-        answer.excluded = frozenset(encodings)
+        await _scan(encodings, arguments, result, context)
+        result.files = None
+        result.excluded = frozenset(encodings)
 
 
-async def _scan(paths: Mapping[str, str], arguments: GrepArguments, answer: Answer, context: ToolContext) -> None:
+async def _scan(paths: Mapping[str, str], arguments: GrepArguments, result: GrepMatches, context: ToolContext) -> None:
     async with entered_in_thread(_path_file(paths)) as path_file:
         argv = [*_scanner_command(path_file), arguments.pattern, *("i" * arguments.ignore_case)]
-        if not await _run_search(argv, await _confine_scanner(path_file, answer), answer, context):
+        if not await _run_search(argv, await _confine_scanner(path_file, result), result, context):
             raise ToolError(Code.TOOL_FAILED, tool=Grep.name, detail="the search was interrupted")
 
 
@@ -216,8 +216,8 @@ def _scanner_command(path_file: str) -> list[str]:
     return [sys.executable, "-I", "-S", "-B", grep_scanner.__file__, path_file]
 
 
-async def _confine_scanner(path_file: str, answer: Answer) -> Confinement:
-    return await _confine([*_PYTHON_PATHS, grep_scanner.__file__, path_file], answer.place)
+async def _confine_scanner(path_file: str, result: GrepMatches) -> Confinement:
+    return await _confine([*_PYTHON_PATHS, grep_scanner.__file__, path_file], result.root)
 
 
 @contextlib.contextmanager
@@ -230,19 +230,19 @@ def _path_file(paths: Mapping[str, str]) -> Iterator[str]:
 
 
 async def _list_other_encodings(
-    argv: list[str], sandbox: Confinement, answer: Answer, context: ToolContext
+    argv: list[str], sandbox: Confinement, result: GrepMatches, context: ToolContext
 ) -> list[str] | None:
     """The files in other encodings; None where the program failed. A timeout leaves time for the search itself."""
     data, is_whole = bytearray(), False
     try:
-        async with asyncio.timeout(_ENCODING_TIMEOUT_SECONDS), _running(argv, sandbox, answer, context) as running:
+        async with asyncio.timeout(_ENCODING_TIMEOUT_SECONDS), _running(argv, sandbox, result, context) as running:
             while (chunk := await running.output.read(65536)) and len(data) < _MAX_LISTED_BYTES:
                 data += chunk
             is_whole = not chunk
     except TimeoutError:
         pass
     if not is_whole:
-        answer.notes.append("[some files that aren't UTF-8 weren't searched; narrow the path or the glob]")
+        result.notes.append("[some files that aren't UTF-8 weren't searched; narrow the path or the glob]")
     elif data and data[-1] != 0:
         return None
     return await until_cancelled(lambda _: _parse_paths(bytes(data)))
@@ -254,24 +254,24 @@ def _parse_paths(data: bytes) -> list[str]:
     return [os.fsdecode(name) for name in sorted(names, key=lambda name: name.split(b"/"))]
 
 
-async def _run_search(argv: list[str], sandbox: Confinement, answer: Answer, context: ToolContext) -> bool:
+async def _run_search(argv: list[str], sandbox: Confinement, result: GrepMatches, context: ToolContext) -> bool:
     """Whether the search was complete, or has found enough. No process is left afterwards."""
-    unparsed, previous_matches = b"", answer.begin_program()
-    async with _running(argv, sandbox, answer, context) as running:
+    unparsed, previous_matches = b"", result.begin_program()
+    async with _running(argv, sandbox, result, context) as running:
         while chunk := await running.output.read(_CHUNK_BYTES):
-            unparsed = answer.feed(unparsed + chunk)
+            unparsed = result.feed(unparsed + chunk)
             await asyncio.sleep(0)  # reading buffered data does not yield to other tasks
-            if answer.matches - previous_matches > MAX_COUNTED_MATCHES:
+            if result.matches - previous_matches > MAX_COUNTED_MATCHES:
                 return True
         status = await running.process.wait()
-    return answer.finish(unparsed, status)
+    return result.finish(unparsed, status)
 
 
 @contextlib.asynccontextmanager
 async def _running(
-    argv: list[str], sandbox: Confinement, answer: Answer, context: ToolContext
+    argv: list[str], sandbox: Confinement, result: GrepMatches, context: ToolContext
 ) -> AsyncIterator[processes.SupervisedProcess]:
-    cwd, environment = f"/proc/self/fd/{answer.place.fd}", {"LC_ALL": "C.UTF-8"}
+    cwd, environment = f"/proc/self/fd/{result.root.fd}", {"LC_ALL": "C.UTF-8"}
     running = await processes.start(
         argv, cwd=cwd, call_id=context.call_id, environment=environment, confinement=sandbox
     )

@@ -7,19 +7,19 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox import walk
 from pilothouse.sandbox.file_names import escape
 from pilothouse.tools.builtin.grep_scanner import MAX_SEARCHED_BYTES
-from pilothouse.tools.builtin.list_directory import Place
+from pilothouse.tools.builtin.list_directory import SearchRoot
 from pilothouse.tools.builtin.read_file import encoding_of_open
 from pilothouse.tools.text_encoding import Encoding
 
 
-def encodings_of(place: Place, paths: Iterable[str], stopped: walk.Stopped) -> dict[str, str]:
+def encodings_of(root: SearchRoot, paths: Iterable[str], stopped: walk.Stopped) -> dict[str, str]:
     """The files that the search engines cannot read by themselves, each with its codec. Binary files are left out."""
     codecs: dict[str, str] = {}
     for path in paths:
         if stopped():
             break
         try:
-            encoding, size = _inspect(place, path)
+            encoding, size = _inspect(root, path)
         except (ToolError, OSError):  # gone, protected, or no regular file
             continue
         if encoding is not None and size <= MAX_SEARCHED_BYTES and not _is_plain(encoding):
@@ -27,9 +27,9 @@ def encodings_of(place: Place, paths: Iterable[str], stopped: walk.Stopped) -> d
     return codecs
 
 
-def file_note(place: Place) -> str | None:
+def file_note(root: SearchRoot) -> str | None:
     """Why a file that was named by its path is not searched; None where it is. Raises: ToolError."""
-    encoding, size = _inspect(place, place.name or "")
+    encoding, size = _inspect(root, root.name or "")
     if size > MAX_SEARCHED_BYTES:
         limit = MAX_SEARCHED_BYTES >> 20
         return f"[the file is over {limit} MB: skipped; a command (grep -n) searches it, read_file shows its beginning]"
@@ -41,10 +41,10 @@ def scan_names(paths: Mapping[str, str]) -> bytes:
     return b"".join(os.fsencode(path) + b"\0" + codec.encode() + b"\0" for path, codec in paths.items())
 
 
-def _inspect(place: Place, path: str) -> tuple[Encoding | None, int]:
-    full_path = escape(os.path.join(place.real, path))
-    with place.workspace.open_file(full_path) as file:
-        return encoding_of_open(place.workspace, full_path, file), os.fstat(file.fileno()).st_size
+def _inspect(root: SearchRoot, path: str) -> tuple[Encoding | None, int]:
+    full_path = escape(os.path.join(root.real, path))
+    with root.workspace.open_file(full_path) as file:
+        return encoding_of_open(root.workspace, full_path, file), os.fstat(file.fileno()).st_size
 
 
 def _is_plain(encoding: Encoding) -> bool:

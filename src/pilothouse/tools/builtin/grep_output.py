@@ -4,7 +4,7 @@ import os
 import re
 
 from pilothouse.sandbox import gitignore
-from pilothouse.tools.builtin.list_directory import Place
+from pilothouse.tools.builtin.list_directory import SearchRoot
 
 MAX_COUNTED_MATCHES = 10_000
 MAX_ANSWER_CHARACTERS = 60_000
@@ -19,11 +19,11 @@ _RECORD = re.compile(_BINARY_NOTICE + rb"\./([^\0]+)\0(\d+)\0(?:(\d+)\0)?([^\0\n
 _END = re.compile(_BINARY_NOTICE + rb"\n(?:[^\0\n]++\n)*?(\d+) files searched\n")
 
 
-class Answer:
-    """The matching lines below one place. A `path` is relative to that place."""
+class GrepMatches:
+    """The matching lines below one search root. A `path` is relative to it."""
 
-    def __init__(self, place: Place, matcher: gitignore.Matcher | None, max_lines: int) -> None:
-        self.place, self._matcher, self._max_lines = place, matcher, max_lines
+    def __init__(self, root: SearchRoot, matcher: gitignore.Matcher | None, max_lines: int) -> None:
+        self.root, self._matcher, self._max_lines = root, matcher, max_lines
         self.reset()
 
     def reset(self) -> None:
@@ -36,7 +36,7 @@ class Answer:
         self._room = self._max_lines
 
     def wants(self, path: str) -> bool:
-        return self._matcher is None or self.place.name is not None or bool(self._matcher(path))
+        return self._matcher is None or self.root.name is not None or bool(self._matcher(path))
 
     def begin_program(self) -> int:
         """Reset the line budget for a program about to print, sorted by path. Returns the number of matches so far."""
@@ -49,19 +49,19 @@ class Answer:
         while match := _RECORD.match(data, offset):
             offset = match.end()
             path = os.fsdecode(match[1])
-            real_path = os.path.join(self.place.real, path)
+            real_path = os.path.join(self.root.real, path)
             counts = path not in self.excluded and self.wants(path)
             if counts and not self._is_closed(real_path):
                 self.matches += 1
                 self._room -= 1
                 if self._room >= 0:
                     text = _excerpt(match[4].rstrip(b"\r"), int(match[3] or len(match[4]) + 1) - 1)
-                    line = f"{self.place.shown(path)}:{int(match[2])}: {text}"
+                    line = f"{self.root.shown(path)}:{int(match[2])}: {text}"
                     self._lines.append((match[1].split(b"/"), line))
         return data[offset:]
 
     def _is_closed(self, real: str) -> bool:
-        workspace = self.place.workspace
+        workspace = self.root.workspace
         return workspace.is_protected_here(real, writing=False) or workspace.is_in_data_directory(os.path.dirname(real))
 
     def finish(self, rest: bytes, status: int) -> bool:
@@ -73,9 +73,9 @@ class Answer:
                 self.notes.append(_UNREADABLE_NOTE)
         return end is not None
 
-    def merge(self, other: "Answer") -> None:
+    def merge(self, other: "GrepMatches") -> None:
         """Add the matches of a mounted folder that is visible in this one."""
-        name = os.fsencode(other.place.below(self.place)).split(b"/")[:-1]
+        name = os.fsencode(other.root.below(self.root)).split(b"/")[:-1]
         self._lines += [([*name, *path], line) for path, line in other._lines]
         self.matches += other.matches
         self.files = self.files + other.files if self.files is not None and other.files is not None else None

@@ -56,10 +56,10 @@ def _list_folder(workspace: Workspace, path: str, depth: int, stopped: Callable[
     kinds: dict[str, sandbox_walk.Kind] = {}
     ignored_count = 0
     remarks: list[str] = []
-    with _open_folders(workspace, path) as places:
-        for place in places:
-            walk = sandbox_walk.Walk(place.workspace, place.fd, place.real, place.levels if depth > 1 else None)
-            parent = place.below(places[0])
+    with _open_folders(workspace, path) as roots:
+        for root in roots:
+            walk = sandbox_walk.Walk(root.workspace, root.fd, root.real, root.levels if depth > 1 else None)
+            parent = root.below(roots[0])
             entries = walk.entries(lambda _: True, stopped, max(1, depth - parent.count("/")))
             for entry in itertools.islice(entries, MAX_LISTED_ENTRIES + 1):
                 if parent:
@@ -69,7 +69,7 @@ def _list_folder(workspace: Workspace, path: str, depth: int, stopped: Callable[
             entries.close()
             ignored_count += walk.ignored
             remarks += over_limit(walk)
-    if len(places) > 1:
+    if len(roots) > 1:
         kinds = dict(sorted(kinds.items(), key=lambda item: item[0].split("/")))
     lines = [printable(name) + KIND_SUFFIXES[kind] for name, kind in kinds.items()]
     if len(lines) > MAX_LISTED_ENTRIES:
@@ -109,12 +109,12 @@ class Glob:
 def _match_glob(workspace: Workspace, path: str, matches: gitignore.Matcher, stopped: Callable[[], bool]) -> str:
     files: dict[str, tuple[int, sandbox_walk.Kind]] = {}
     remarks: list[str] = []
-    with _open_folders(workspace, path) as places:
-        for place in places:
-            walk = sandbox_walk.Walk(place.workspace, place.fd, place.real, place.levels)
-            for entry in walk.entries(place.matches(matches, places[0]), stopped):
+    with _open_folders(workspace, path) as roots:
+        for root in roots:
+            walk = sandbox_walk.Walk(root.workspace, root.fd, root.real, root.levels)
+            for entry in walk.entries(root.matches(matches, roots[0]), stopped):
                 if entry.kind in ("file", "link"):
-                    files[place.prefix + entry.path] = (_age(entry), entry.kind)
+                    files[root.prefix + entry.path] = (_age(entry), entry.kind)
             remarks += notes(walk)
     newest = heapq.nsmallest(_MAX_GLOB_MATCHES, files.items(), key=lambda item: (item[1][0], item[0]))
     lines = [printable(name) + KIND_SUFFIXES[kind] for name, (_, kind) in newest]
@@ -154,10 +154,10 @@ def over_limit(walk: sandbox_walk.Walk) -> list[str]:
     return [f"[ignore files not applied, over the limit of {limits}: {names}{more}]"] if paths else []
 
 
-# opening the places to search
+# opening the folders to search
 
 
-class Place(NamedTuple):
+class SearchRoot(NamedTuple):
     """A folder opened for a search, or the folder of a single file to search."""
 
     workspace: Workspace
@@ -171,11 +171,11 @@ class Place(NamedTuple):
     levels: tuple[gitignore.IgnoreFile, ...]
     """The ignore rules of the folders above."""
 
-    def below(self, named: "Place") -> str:
+    def below(self, named: "SearchRoot") -> str:
         """The path from the named folder to this one, with a slash; "" for the named folder itself."""
         return self.prefix[len(named.prefix) :]
 
-    def matches(self, matcher: gitignore.Matcher, named: "Place") -> gitignore.Matcher:
+    def matches(self, matcher: gitignore.Matcher, named: "SearchRoot") -> gitignore.Matcher:
         """A matcher for paths of this folder, from a matcher for paths of the named folder."""
         parent = self.below(named)
         return (lambda path: matcher(parent + path)) if parent else matcher
@@ -186,23 +186,23 @@ class Place(NamedTuple):
 
 
 @contextlib.contextmanager
-def open_places(workspace: Workspace, path: str) -> Iterator[list[Place]]:
-    """The place to search, and the conversation's own folders mounted in it. Raises: ToolError."""
-    with open_place(workspace, path) as place, contextlib.ExitStack() as stack:
-        folders = workspace.mounts_in(path) if place.name is None else []
-        yield [place, *(stack.enter_context(open_place(folder, ".")) for folder in folders)]
+def open_search_roots(workspace: Workspace, path: str) -> Iterator[list[SearchRoot]]:
+    """The folder or file to search, and the conversation's own folders mounted in it. Raises: ToolError."""
+    with open_search_root(workspace, path) as root, contextlib.ExitStack() as stack:
+        folders = workspace.mounts_in(path) if root.name is None else []
+        yield [root, *(stack.enter_context(open_search_root(folder, ".")) for folder in folders)]
 
 
 @contextlib.contextmanager
-def _open_folders(workspace: Workspace, path: str) -> Iterator[list[Place]]:
-    with open_places(workspace, path) as places:
-        if places[0].name is not None:
+def _open_folders(workspace: Workspace, path: str) -> Iterator[list[SearchRoot]]:
+    with open_search_roots(workspace, path) as roots:
+        if roots[0].name is not None:
             raise ToolError(Code.NOT_A_DIRECTORY, path=path)
-        yield places
+        yield roots
 
 
 @contextlib.contextmanager
-def open_place(workspace: Workspace, path: str) -> Iterator[Place]:
+def open_search_root(workspace: Workspace, path: str) -> Iterator[SearchRoot]:
     """Open a folder or file for a search. Raises: ToolError for a path that is missing, outside or protected."""
     reason = workspace.violation(path)
     if reason is not None:
@@ -217,7 +217,7 @@ def open_place(workspace: Workspace, path: str) -> Iterator[Place]:
             relative_path = os.path.dirname(relative_path) if os.path.basename(relative_path) == name else folder
         prefix = "" if relative_path in ("", ".") else f"{relative_path}/"
         real = _real_path(fd, owner, folder)
-        yield Place(owner, fd, owner.prefix + prefix, real, name, _levels_above(owner, real))
+        yield SearchRoot(owner, fd, owner.prefix + prefix, real, name, _levels_above(owner, real))
 
 
 def _require_file(fd: int, name: str, path: str) -> None:

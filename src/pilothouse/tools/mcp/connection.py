@@ -14,7 +14,7 @@ from pilothouse.i18n import translate
 from pilothouse.tools.mcp import content, discovery, requests
 from pilothouse.tools.mcp.definitions import ServerDefinition
 from pilothouse.tools.mcp.pending_requests import PendingRequests
-from pilothouse.tools.mcp.session import Offer, Session, error_text
+from pilothouse.tools.mcp.session import MCPSession, Offer, error_text
 from pilothouse.tools.mcp.types import (
     Asker,
     CallResult,
@@ -150,7 +150,7 @@ class Connection:
                     End("the files that it is started with have changed since they were trusted", is_final=True)
                 )
                 return
-            session = Session(
+            session = MCPSession(
                 self.definition, self._environment, self._clock, self._pending, self._on_offer, self._on_end
             )
             try:

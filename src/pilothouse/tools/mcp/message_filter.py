@@ -39,7 +39,7 @@ class _Cancelled(msgspec.Struct, rename="camel"):
     request_id: int | str | float | None = None
 
 
-class Lines:
+class LineBuffer:
     """Splits bytes into lines. Holds one unfinished line at most, and the complete lines of the same chunks."""
 
     def __init__(self) -> None:

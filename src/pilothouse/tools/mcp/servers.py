@@ -142,7 +142,7 @@ class MCPServers:
     def all(self, folders: set[str]) -> list[ServerView]:
         """The person's own servers and those of these folders."""
         return [
-            self._shape(key, connection)
+            self._view(key, connection)
             for key, connection in self._connections.items()
             if key[0] is None or key[0] in folders
         ]
@@ -155,7 +155,7 @@ class MCPServers:
         allowed = ", ".join(sorted({key[1] for key in self._connections if key[0] in {None, *folders}}))
         raise NotFound(Code.UNKNOWN_SERVER, server=name, allowed=allowed or "-")
 
-    def _shape(self, key: ServerKey, connection: Connection) -> ServerView:
+    def _view(self, key: ServerKey, connection: Connection) -> ServerView:
         tools = self._tools.get(key, [])
         return ServerView(
             name=key[1],

@@ -46,7 +46,7 @@ class Offer(Value):
     """The number of unusable tools."""
 
 
-class Session:
+class MCPSession:
     """A session, from the start of a server to its end."""
 
     def __init__(

@@ -14,7 +14,7 @@ from typing import Any
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.sandbox.processes import MARK, MAX_OPEN_FILES, kill_group, kill_marked
 from pilothouse.tools.mcp.definitions import ServerDefinition
-from pilothouse.tools.mcp.message_filter import Lines, MessageFilter, ProtocolViolation
+from pilothouse.tools.mcp.message_filter import LineBuffer, MessageFilter, ProtocolViolation
 from pilothouse.tools.mcp.transport import Tail, Transport, finish
 from pilothouse.tools.mcp.types import Clock, End
 
@@ -123,7 +123,7 @@ class _Process(asyncio.SubprocessProtocol):
         self._watch_fd: int | None = watch_fd
         self._clock = clock
         self._transport: Any = None
-        self._lines = Lines()
+        self._lines = LineBuffer()
         self._filter = MessageFilter()
         self._data_received = asyncio.Event()
         self._exited = asyncio.Event()

@@ -118,7 +118,7 @@ class Snapshot:
         """The stored content of a file. Raises: OSError for a damaged content."""
         assert self.contents is not None
         data = os.pread(self.contents, file.size, file.offset)
-        if digest_of(data, is_link=file.stat.is_link) != file.digest:
+        if content_digest(data, is_link=file.stat.is_link) != file.digest:
             raise OSError("the kept content is damaged")
         return data
 
@@ -131,7 +131,7 @@ class Snapshot:
         self.close()
 
 
-def digest_of(data: bytes, *, is_link: bool = False) -> str:
+def content_digest(data: bytes, *, is_link: bool = False) -> str:
     """The digest of a file's content or of a link's target."""
     return link_name(data) if is_link else hashlib.sha256(data).hexdigest()
 
@@ -354,7 +354,7 @@ class _Reader:
             return unread
         if data is None or len(data) != status.size:  # changed during the read: the next snapshot reads it again
             return unread
-        digest = digest_of(data, is_link=status.is_link)
+        digest = content_digest(data, is_link=status.is_link)
         return StoredFile(status, digest, self._store(digest, data))
 
     def _read_data(self, dir_fd: int, name: str, status: FileStat) -> bytes | None:

@@ -2,7 +2,7 @@
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.states import ConnectingToLLM, State
-from pilothouse.runtime.request.builder import corrected
+from pilothouse.runtime.request.builder import provider_tokens
 from pilothouse.runtime.request.truncation import FittedRequest, Truncation, fit_request
 from pilothouse.runtime.turn.steps.fit import load_history
 from pilothouse.runtime.turn.turn import Turn
@@ -20,7 +20,7 @@ async def request(turn: Turn) -> State:
         fitted = await fit_request(live, turn.open.branch, outline, await load_history(turn), limit)
         if adapter is turn.dependencies.adapter:  # otherwise the request may be in the format of another provider
             break
-    if corrected(live, fitted.total) > limit:
+    if provider_tokens(live, fitted.total) > limit:
         refusal = turn.too_long_reason
         return turn.give_up(_window_full(turn, fitted), "limit") if refusal is None else turn.give_up(refusal, "error")
     _notify_of_truncation(turn, fitted.truncation)
@@ -37,7 +37,7 @@ def _notify_of_truncation(turn: Turn, truncation: Truncation) -> None:
         Code.MESSAGES_LEFT_OUT: truncation.left_out,
         Code.PINS_SHORTENED: truncation.pins,
     }
-    figures = {"tokens": corrected(turn.live, truncation.tokens), "budget": turn.live.budget.tokens}
+    figures = {"tokens": provider_tokens(turn.live, truncation.tokens), "budget": turn.live.budget.tokens}
     for code, count in counts.items():
         if count > turn.noticed_counts.get(code, 0):
             turn.noticed_counts[code] = count
@@ -47,7 +47,7 @@ def _notify_of_truncation(turn: Turn, truncation: Truncation) -> None:
 def _window_full(turn: Turn, fitted: FittedRequest) -> Reason:
     live, counts = turn.live, fitted.counts
     own_counts = {"prompt": sum(counts.prompt), "tools": counts.tools, "tokens": counts.total}
-    figures = {name: corrected(live, tokens) for name, tokens in own_counts.items()}
+    figures = {name: provider_tokens(live, tokens) for name, tokens in own_counts.items()}
     return Reason(Code.WINDOW_FULL, {**figures, "budget": live.budget.tokens})
 
 

@@ -19,7 +19,7 @@ from pilothouse.domain.states import (
     name_of,
 )
 from pilothouse.llm.base import CallDelta, TextDelta
-from pilothouse.runtime.request.builder import corrected
+from pilothouse.runtime.request.builder import provider_tokens
 from pilothouse.runtime.turn.answer import DeltaWriter, StreamedAnswer
 from pilothouse.runtime.turn.turn import Turn
 from pilothouse.system.ambient import backoff_seconds, timestamp
@@ -152,7 +152,7 @@ def _shrink_request(turn: Turn, error: ModelTooLong) -> None:
     if turn.too_long_count == 1 and turn.live.budget.auto_compress:
         turn.must_shorten = True
     else:
-        turn.request_limit = corrected(turn.live, turn.request_tokens) // 2
+        turn.request_limit = provider_tokens(turn.live, turn.request_tokens) // 2
 
 
 def _transient_error(turn: Turn, error: ModelError, resume: Resume, seconds: float) -> TransientError:
