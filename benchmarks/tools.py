@@ -18,7 +18,7 @@ from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.artifacts import ArtifactStore
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
-from pilothouse.tools.builtin.grep import Grep, GrepArguments, find_ripgrep
+from pilothouse.tools.builtin.grep.tool import Grep, GrepArguments, find_ripgrep
 
 _LINE = "git log --oneline -5 | head -n 3 && ls -la src 2>/dev/null"
 _FILES = 3000

@@ -20,7 +20,7 @@ from pilothouse.tools.builtin import byte_edits, patterns
 from pilothouse.tools.builtin.byte_edits import Replacement, apply_edits
 from pilothouse.tools.builtin.edit_file import EditFile, WriteFile
 from pilothouse.tools.builtin.execute import MAX_COMMAND_CHARACTERS, Execute
-from pilothouse.tools.builtin.grep import Grep, find_ripgrep
+from pilothouse.tools.builtin.grep.tool import Grep, find_ripgrep
 from pilothouse.tools.text_encoding import UTF_8
 from tests.support.mcp_tools import says
 

@@ -22,7 +22,7 @@ from pilothouse.testing.world import World
 from pilothouse.tools.base import Tool, schema_of
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.builtin.edit_file import MAX_EDITS
-from pilothouse.tools.builtin.grep import Grep
+from pilothouse.tools.builtin.grep.tool import Grep
 from tests.availability.large_inputs import SIZE, large_arguments, large_bodies, nested
 from tests.availability.loop_lag import LoopWatch, max_gap_seconds
 from tests.server.test_access import House, house, named

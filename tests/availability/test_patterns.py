@@ -21,7 +21,7 @@ import pilothouse
 from pilothouse.domain.runner_files import plain_name
 from pilothouse.sandbox.shell.classify import classify_uncached
 from pilothouse.sandbox.shell.grammar import MAX_LINE_CHARACTERS
-from pilothouse.tools.builtin import grep_output
+from pilothouse.tools.builtin.grep import matches
 from tests.support.scale import LONG
 
 RUN_CHARACTERS = (1_000, 20_000)
@@ -240,7 +240,7 @@ def test_the_version_of_a_program_is_cut_off_in_linear_time() -> None:
 def test_names_of_files_in_an_answer_of_grep_are_read_in_one_way() -> None:
     name = b"x" + b": binary file matches" * 10
     answer = (b"./" + name + b': binary file matches (found "\\0" byte around offset 3)\n') * 30
-    assert _cpu_seconds(grep_output._RECORD.match, answer) < MAX_CPU_SECONDS
-    record = grep_output._RECORD.match(answer + b"./" + name + b"\x007\x001\x00text\n")
+    assert _cpu_seconds(matches._RECORD.match, answer) < MAX_CPU_SECONDS
+    record = matches._RECORD.match(answer + b"./" + name + b"\x007\x001\x00text\n")
     assert record is not None
     assert record.groups() == (name, b"7", b"1", b"text")

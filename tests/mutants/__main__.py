@@ -52,7 +52,7 @@ AREAS = {
         ),
     ),
     "sandbox": Area(
-        ("sandbox/*.py", "sandbox/shell/*.py"),
+        ("sandbox/*.py", "sandbox/shell/*.py", "tools/command/git_clean.py", "tools/command/globs.py"),
         ("tests/security/test_shell_cases.py", "tests/sandbox", "tests/security", "tests/tools"),
     ),
     "access": Area(

@@ -12,7 +12,7 @@ from pilothouse.sandbox import confinement
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
-from pilothouse.tools.builtin.grep import Grep, GrepArguments, find_ripgrep
+from pilothouse.tools.builtin.grep.tool import Grep, GrepArguments, find_ripgrep
 from tests.support.kernel import needs_sandbox
 
 pytestmark = needs_sandbox

@@ -28,7 +28,7 @@ from pilothouse.sandbox.confinement import UNCONFINED
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
-from pilothouse.tools.builtin.grep import Grep, find_ripgrep
+from pilothouse.tools.builtin.grep.tool import Grep, find_ripgrep
 from tests.security.hostile_folders import processes_in
 from tests.support.assertions import content_of
 from tests.support.scale import HANG_SECONDS

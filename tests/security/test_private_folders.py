@@ -15,12 +15,12 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.domain.promises import Kernel
 from pilothouse.domain.value import CallId
 from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.runtime.request.ocr import read_text
 from pilothouse.sandbox.workspace import Mount, Root, Workspace
 from pilothouse.testing.world import World
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
-from pilothouse.tools.builtin.grep import Grep, GrepArguments, find_ripgrep
-from pilothouse.tools.ocr import read_text
+from pilothouse.tools.builtin.grep.tool import Grep, GrepArguments, find_ripgrep
 from tests.support.kernel import needs_sandbox
 from tests.support.pngs import picture
 

@@ -18,7 +18,7 @@ from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.workspace import Root, Workspace
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
-from pilothouse.tools.builtin.grep import Grep, GrepArguments, find_ripgrep
+from pilothouse.tools.builtin.grep.tool import Grep, GrepArguments, find_ripgrep
 from tests.security.test_sandbox_alone import IS_ROOT, USERS, place, run
 from tests.support.kernel import needs_sandbox
 

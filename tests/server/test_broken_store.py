@@ -13,7 +13,7 @@ import pytest
 from pilothouse.client import Client, ServerError
 from pilothouse.domain.states import Idle, WaitingForRecovery
 from pilothouse.llm.script import Answer
-from pilothouse.runtime.context.unsaved_changes import RETRY_INTERVAL_SECONDS
+from pilothouse.runtime.context.recovery import RETRY_INTERVAL_SECONDS
 from pilothouse.server.routes import ROUTES
 from pilothouse.server.routing import JSON, Route
 from pilothouse.storage.files.store import FileStore

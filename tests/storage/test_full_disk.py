@@ -18,7 +18,7 @@ from pilothouse.domain.errors import StoreError, StoreRefused
 from pilothouse.domain.messages import Text, ToolRequest, ToolResult
 from pilothouse.domain.states import AwaitingToolApproval, Idle, WaitingForRecovery
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.context.unsaved_changes import RETRY_INTERVAL_SECONDS
+from pilothouse.runtime.context.recovery import RETRY_INTERVAL_SECONDS
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.disk import Fault, FaultyDisk

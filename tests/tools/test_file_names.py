@@ -11,7 +11,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.file_names import escape, printable, unescape, with_bytes_escaped
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.builtin.grep import find_ripgrep
+from pilothouse.tools.builtin.grep.tool import find_ripgrep
 from pilothouse.tools.file_index import list_workspace
 from tests.tools.builtin.test_builtin_tools import use
 

@@ -9,7 +9,7 @@ from pilothouse.domain.codes import Language
 from pilothouse.domain.promises import Kernel, SandboxPromise
 from pilothouse.i18n import translate_means, translate_promise, ui_text
 from pilothouse.sandbox.confinement import kernel as running_kernel
-from pilothouse.tools.builtin.grep import find_ripgrep
+from pilothouse.tools.builtin.grep.tool import find_ripgrep
 
 
 def doctor_command(language: Language, kernel: Kernel | None = None) -> int:

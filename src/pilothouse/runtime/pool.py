@@ -16,8 +16,7 @@ from pilothouse.domain.value import ContextId
 from pilothouse.llm.base import Adapter
 from pilothouse.runtime.authorization.user_rules import UserRules
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.context.recovery import recover
-from pilothouse.runtime.context.unsaved_changes import RETRY_INTERVAL_SECONDS, store_unsaved_change
+from pilothouse.runtime.context.recovery import RETRY_INTERVAL_SECONDS, recover, store_unsaved_change
 from pilothouse.runtime.dependencies import RuntimeDependencies
 from pilothouse.runtime.turn.driver import drive
 from pilothouse.runtime.turn.steps import STEPS

@@ -24,9 +24,11 @@ from pilothouse.domain.value import CallId
 from pilothouse.sandbox import walk as sandbox_walk
 from pilothouse.sandbox.workspace import Root, Workspace
 from pilothouse.tools.base import ToolContext, parse_arguments
-from pilothouse.tools.builtin import grep, grep_scanner, list_directory, patterns
-from pilothouse.tools.builtin.grep import Grep, find_ripgrep
-from pilothouse.tools.builtin.grep_output import GrepMatches
+from pilothouse.tools.builtin import list_directory, patterns
+from pilothouse.tools.builtin.grep import scanner
+from pilothouse.tools.builtin.grep import tool as grep_tool
+from pilothouse.tools.builtin.grep.matches import GrepMatches
+from pilothouse.tools.builtin.grep.tool import Grep, find_ripgrep
 from pilothouse.tools.builtin.list_directory import Glob, ListDirectory
 from pilothouse.tools.builtin.read_file import ReadFile
 from pilothouse.tools.threads import until_cancelled
@@ -277,7 +279,7 @@ async def test_a_large_file_is_searched_and_a_huge_one_is_not(
     plant(tmp_path, {"large": b"some line of text\n" * 1_000_000 + b"needle\n"})
     with open(tmp_path / "huge", "wb") as file:
         file.write(b"needle\n" * 10_000)
-        file.truncate(grep_scanner.MAX_SEARCHED_BYTES + 1)
+        file.truncate(scanner.MAX_SEARCHED_BYTES + 1)
     assert await use(tmp_path, Grep(engine), pattern="needle") == "large:1000001: needle"
     named = await use(tmp_path, Grep(engine), pattern="needle", path="huge")
     assert "[the file is over 512 MB: skipped; a command (grep -n) searches it" in named
@@ -780,7 +782,7 @@ def test_ripgrep_takes_every_pattern(chance: Random) -> None:
         patterns.check_regex(pattern)
     except ToolError:
         return
-    argv = [str(RIPGREP), *grep._RIPGREP_FLAGS, "-e", patterns.regex_for_ripgrep(pattern), "--", "/dev/null"]
+    argv = [str(RIPGREP), *grep_tool._RIPGREP_FLAGS, "-e", patterns.regex_for_ripgrep(pattern), "--", "/dev/null"]
     assert subprocess.run(argv, capture_output=True, check=False).returncode in (0, 1), pattern
 
 
@@ -791,12 +793,12 @@ async def test_ripgrep_is_shut_in(tmp_path: Path) -> None:
     job = ToolContext(call_id=a_call(), workspace=Workspace(tmp_path / "root"))
     with list_directory.open_search_root(job.workspace, ".") as place:
         answer = GrepMatches(place, None, 10)
-        assert await Grep(RIPGREP)._search_by_ripgrep(grep.GrepArguments(pattern="needle"), answer, job)
+        assert await Grep(RIPGREP)._search_by_ripgrep(grep_tool.GrepArguments(pattern="needle"), answer, job)
         assert answer.text() == "in:1: needle"
         for outside in (str(tmp_path), "/etc/passwd", "/proc/self/status", "/usr/share"):
-            argv = [str(RIPGREP), *grep._RIPGREP_FLAGS, "-e", ".", "--", outside]
-            confined = await grep._confine([str(RIPGREP)], place)
-            assert await grep._run_search(argv, confined, answer, job)
+            argv = [str(RIPGREP), *grep_tool._RIPGREP_FLAGS, "-e", ".", "--", outside]
+            confined = await grep_tool._confine([str(RIPGREP)], place)
+            assert await grep_tool._run_search(argv, confined, answer, job)
             assert answer.text() == "in:1: needle\n[some files could not be read]"
             answer.notes.clear()
 
@@ -843,7 +845,7 @@ async def test_a_folder_beside_the_workspace_is_searched_by_its_whole_path(tmp_p
     workspace = Workspace(tmp_path / "root", also=[Root(tmp_path / "beside")])
     job = ToolContext(call_id=a_call(), workspace=workspace)
     beside = str(tmp_path / "beside")
-    text = await Grep(RIPGREP).run(grep.GrepArguments(pattern="needle", path=beside), job)
+    text = await Grep(RIPGREP).run(grep_tool.GrepArguments(pattern="needle", path=beside), job)
     assert text == f"{beside}/sub/b:1: needle"
     text = await Glob().run(list_directory.GlobArguments(pattern="*", path=f"{beside}/sub"), job)
     assert text == f"{beside}/sub/b"
@@ -863,11 +865,11 @@ def test_a_file_swapped_for_a_link_after_the_walk_is_not_read(tmp_path: Path) ->
     (root / "folder").symlink_to("../outside")
     os.mkfifo(root / "pipe")
     (tmp_path / "names").write_bytes(b"file\0\0folder/secret\0\0gone\0\0pipe\0\0real\0\0")
-    command = [sys.executable, "-I", "-S", grep_scanner.__file__, str(tmp_path / "names"), "needle"]
+    command = [sys.executable, "-I", "-S", scanner.__file__, str(tmp_path / "names"), "needle"]
     done = subprocess.run(command, capture_output=True, cwd=root, check=False)
     assert (done.stdout, done.returncode) == (b"./real\x001\x001\x00needle\n\n2 files searched\n", 2)
 
 
 def test_the_search_runs_alone_with_the_standard_library() -> None:
     """It must not load the package: it is to start soon."""
-    assert "pilothouse" not in Path(grep_scanner.__file__).read_text()
+    assert "pilothouse" not in Path(scanner.__file__).read_text()

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.sandbox.shell import classify, globs
+from pilothouse.sandbox.shell import classify
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import CallPreview
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
+from pilothouse.tools.command import globs
 from pilothouse.tools.command.command_limits import MAX_FOLDERS, CommandLimits
 
 

@@ -1,16 +1,26 @@
-"""Recovery after a crash: bring an interrupted context into a resting state, as the table in the specification says."""
+"""Recovery: bring an interrupted context into a resting state, as the table in the specification says.
+
+After a crash, `recover` ends what was running. A change that the store refused during a turn stays in memory until the
+store accepts it; `store_unsaved_change` then closes the turn as interrupted, and the command `continue` goes on with
+its work.
+"""
 
 import asyncio
 
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.errors import StoreError
 from pilothouse.domain.messages import ErrorMessage, Metadata, Text
-from pilothouse.domain.states import Idle, State, is_resting
+from pilothouse.domain.states import Idle, State, WaitingForRecovery, is_resting
 from pilothouse.runtime.authorization.authorization import next_state
-from pilothouse.runtime.authorization.results import current_turn, end_call, may_have_run
+from pilothouse.runtime.authorization.call_inspection import close_unseen_calls
+from pilothouse.runtime.authorization.results import close_open_calls, current_turn, end_call, may_have_run
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.notices import error_message
+from pilothouse.runtime.turn.turn import turn_of
 from pilothouse.sandbox.processes import kill_marked
+
+RETRY_INTERVAL_SECONDS = 10.0
 
 
 async def recover(live: LiveContext) -> tuple[Draft, State] | None:
@@ -68,3 +78,25 @@ def interruption_message(live: LiveContext) -> ErrorMessage:
     turn = current_turn(live)
     metadata = Metadata(turn=turn.id, round=turn.round, mode=live.core.mode)
     return error_message(live, Reason(Code.INTERRUPTED), metadata)
+
+
+async def store_unsaved_change(live: LiveContext) -> None:
+    """Store the unsaved change and close its turn. The caller holds the lock, and the context waits for recovery.
+
+    A turn whose end is part of the unsaved change keeps that end. No call, request or queued message starts.
+    Raises: StoreError when the store still refuses; then the context goes on waiting.
+    """
+    turn = turn_of(live)
+    draft = turn.closing_draft()
+    if draft.value("turn") is not None:
+        close_unseen_calls(draft, live, turn.outbox, Reason(Code.NOT_RUN))
+        close_open_calls(draft, live, Reason(Code.NOT_RUN), status="interrupted")
+        draft.append(interruption_message(live), current_turn(live).branch)
+        draft.core.update(turn=None, last_turn="interrupted")
+    try:
+        await turn.commit(draft, Idle())
+    except StoreError as error:
+        if isinstance(live.state, WaitingForRecovery) and live.state.reason != error.reason:
+            live.enter(WaitingForRecovery(reason=error.reason))
+        raise
+    live.turn = live.delta_writer = None

@@ -14,8 +14,8 @@ from pilothouse.domain.images import MAX_IMAGE_BYTES, detect_media_type, inline_
 from pilothouse.domain.messages import Image
 from pilothouse.domain.payloads import ImagePayload
 from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.request.ocr import read_text
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.ocr import read_text
 
 _SIGNATURE_CHARACTERS = 24  # of base64, enough to detect the media type
 

@@ -3,11 +3,19 @@
 import asyncio
 
 from pilothouse.domain.errors import StoreError
-from pilothouse.domain.states import Cancelling, Failed, Idle, State, WaitingForRecovery
+from pilothouse.domain.states import (
+    Cancelling,
+    EnhancingSystemPrompt,
+    Failed,
+    Idle,
+    Paused,
+    State,
+    WaitingForRecovery,
+    name_of,
+)
 from pilothouse.domain.transitions import IllegalTransition
 from pilothouse.runtime.notices import publish_error
 from pilothouse.runtime.turn.steps import STEPS, Step
-from pilothouse.runtime.turn.steps.hold import hold
 from pilothouse.runtime.turn.turn import Turn
 from pilothouse.runtime.turn.turn_errors import close_failed_turn, fail_turn
 
@@ -17,7 +25,7 @@ async def drive(turn: Turn) -> None:
     clock = turn.dependencies.ambient.monotonic
     turn.has_begun, turn.driven_since = True, clock()
     while step := STEPS.get(type(turn.live.state)):
-        step = hold if turn.must_pause else step
+        step = _pause if turn.must_pause else step
         _enter(turn, Cancelling() if turn.must_stop else await _run_guarded(step, turn))
     turn.driven_seconds += clock() - turn.driven_since
     if isinstance(turn.live.state, Failed):
@@ -29,6 +37,20 @@ def _enter(turn: Turn, state: State) -> None:
         turn.enter(state)
     except IllegalTransition as error:
         turn.enter(fail_turn(turn, error))
+
+
+async def _pause(turn: Turn) -> State:
+    """Enter `Paused` where no request is in flight. A resumed turn begins its round again, since the mode, tools and
+    window may have changed during the pause."""
+    async with turn.live.lock:
+        by = turn.live.paused_by
+        if by is None:  # resumed before this step took the lock
+            return turn.live.state
+        draft = turn.live.draft()
+        draft.note("turn_paused", by)
+        paused = Paused(resume_to=name_of(EnhancingSystemPrompt))
+        await turn.commit(draft, paused)
+        return paused
 
 
 async def _run_guarded(step: Step, turn: Turn) -> State:

@@ -37,7 +37,7 @@ from pilothouse.storage.files.lock import lock_directory
 from pilothouse.storage.files.migration import move_artifacts
 from pilothouse.storage.files.user_documents import UserDocuments
 from pilothouse.storage.files.user_log import UserLogOnDisk
-from pilothouse.storage.write_watch import WriteWatch
+from pilothouse.storage.files.write_watch import WriteWatch
 from pilothouse.system.fair_threads import FairThreads
 from pilothouse.system.private_file import make_private_folders, open_private
 

@@ -8,7 +8,7 @@ from pilothouse.tools.builtin.ask_user import AskUser
 from pilothouse.tools.builtin.delegate import Delegate
 from pilothouse.tools.builtin.edit_file import EditFile, WriteFile
 from pilothouse.tools.builtin.execute import Execute
-from pilothouse.tools.builtin.grep import Grep, find_ripgrep
+from pilothouse.tools.builtin.grep.tool import Grep, find_ripgrep
 from pilothouse.tools.builtin.list_directory import Glob, ListDirectory
 from pilothouse.tools.builtin.notebook import NotebookEdit
 from pilothouse.tools.builtin.read_file import ReadFile

@@ -13,7 +13,7 @@ _MAX_EXPANDED_CHARACTERS = 20_000
 
 # Regular expressions. Python validates the pattern; the table rejects features that only one of the two engines has.
 # The remaining differences are rare: whether marks and control characters count for \w and \s, the other case of a few
-# letters, and whether `.` matches a byte that is not UTF-8. `grep_scanner` searches patterns that only ripgrep rejects.
+# letters, and whether `.` matches a byte that is not UTF-8. `grep.scanner` searches patterns that only ripgrep rejects.
 
 _REGEX_PART = re.compile(
     r"\\.|\[\^?+\]?+(?:\\.|[^]\\])*+\]?|\(\?P?<?.?|(?:[*+?]|\{\d+(?:,\d*)?\}|\{,\d*\})[+?]?|.", re.DOTALL

@@ -14,7 +14,7 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import MAX_READ_BYTES, Workspace
 from pilothouse.tools.base import Arguments, CallPreview, Category, PathText, ToolContext
 from pilothouse.tools.builtin.editorconfig import charset_of
-from pilothouse.tools.builtin.grep_scanner import MAX_SEARCHED_BYTES
+from pilothouse.tools.builtin.grep.scanner import MAX_SEARCHED_BYTES
 from pilothouse.tools.text_encoding import Encoding, detect, named_encoding
 from pilothouse.tools.threads import in_thread
 

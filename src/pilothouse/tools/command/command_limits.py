@@ -17,14 +17,14 @@ from pilothouse.sandbox.protected_files import may_run_code
 from pilothouse.sandbox.shell import Classification
 from pilothouse.sandbox.shell.config_commands import written_setting
 from pilothouse.sandbox.shell.expansion import ExpansionBudget
-from pilothouse.sandbox.shell.git_clean import GitClean, git_clean
-from pilothouse.sandbox.shell.globs import GlobSearch, TooManyEntries
 from pilothouse.sandbox.shell.written_words import WrittenWords, written_words
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.system.file_inspection import meanings, real_path
 from pilothouse.tools.artifacts import UPLOADS
 from pilothouse.tools.command.entered_folders import entered_folders
 from pilothouse.tools.command.generated_scripts import uses_own_writing
+from pilothouse.tools.command.git_clean import GitClean, git_clean
+from pilothouse.tools.command.globs import GlobSearch, TooManyEntries
 from pilothouse.tools.command.harmless_operands import copied, removed_or_sourced
 
 MAX_CHECKED_PATHS = 10_000

@@ -1,7 +1,7 @@
-"""grep: a search by content. ripgrep runs confined to the folder; `grep_scanner` replaces it where ripgrep or a kernel
+"""grep: a search by content. ripgrep runs confined to the folder; `scanner` replaces it where ripgrep or a kernel
 that could confine it is missing. Both print the same format, which one parser reads.
 
-ripgrep reads UTF-8, and UTF-16 with a byte order mark. Files in other encodings are listed first; `grep_scanner`
+ripgrep reads UTF-8, and UTF-16 with a byte order mark. Files in other encodings are listed first; `scanner`
 searches them, each in the encoding in which read_file shows the file.
 """
 
@@ -26,9 +26,10 @@ from pilothouse.sandbox import walk as sandbox_walk
 from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Arguments, CallPreview, Category, PathText, ToolContext
-from pilothouse.tools.builtin import grep_scanner, list_directory, patterns
-from pilothouse.tools.builtin.grep_encodings import encodings_of, file_note, scan_names
-from pilothouse.tools.builtin.grep_output import MAX_COUNTED_MATCHES, GrepMatches
+from pilothouse.tools.builtin import list_directory, patterns
+from pilothouse.tools.builtin.grep import scanner
+from pilothouse.tools.builtin.grep.encoded_files import encodings_of, file_note, scan_names
+from pilothouse.tools.builtin.grep.matches import MAX_COUNTED_MATCHES, GrepMatches
 from pilothouse.tools.builtin.read_file import prepare_reading
 from pilothouse.tools.threads import entered_in_thread, until_cancelled
 
@@ -42,7 +43,7 @@ _RIPGREP_GLOB = re.compile(r"[\w.*-]*(?:\{\w++(?:,\w++)++\})?", re.ASCII)
 _FILE_FLAGS = (
     *("--no-config", "--hidden", "--no-require-git", "--no-ignore-global", "--no-ignore-exclude", "--glob=!.git"),
     *("--no-messages", "--no-ignore-messages", "--color=never", "--null", "--no-mmap"),
-    f"--max-filesize={grep_scanner.MAX_SEARCHED_BYTES}",
+    f"--max-filesize={scanner.MAX_SEARCHED_BYTES}",
 )
 # Sorting makes the answer reproducible at little cost. The statistics at the end show that the search was complete.
 _RIPGREP_FLAGS = (
@@ -59,7 +60,7 @@ _RIPGREP_FLAGS = (
         "--sort=path",
         "--stats",
         "--line-buffered",
-        f"--max-columns={grep_scanner.MAX_LINE_CHARACTERS}",
+        f"--max-columns={scanner.MAX_LINE_CHARACTERS}",
         "--max-columns-preview",
     ),
 )
@@ -86,7 +87,7 @@ class Grep:
     description = (
         "Search the text files of the workspace, or those below path, line by line with a regular expression: "
         ". [...] ^ $ | ( ) * + ? {2,3} \\d \\w \\s \\b; no look-around, no backreferences. glob narrows the files as "
-        f"in the tool glob. Binary files, files over {grep_scanner.MAX_SEARCHED_BYTES >> 20} MB and what ignore files "
+        f"in the tool glob. Binary files, files over {scanner.MAX_SEARCHED_BYTES >> 20} MB and what ignore files "
         "leave out are not searched, unless path names what is ignored. Gives 'path:line: text', ordered by path."
     )
     category: Category = "file_system"
@@ -213,11 +214,11 @@ async def _scan(paths: Mapping[str, str], arguments: GrepArguments, result: Grep
 
 
 def _scanner_command(path_file: str) -> list[str]:
-    return [sys.executable, "-I", "-S", "-B", grep_scanner.__file__, path_file]
+    return [sys.executable, "-I", "-S", "-B", scanner.__file__, path_file]
 
 
 async def _confine_scanner(path_file: str, result: GrepMatches) -> Confinement:
-    return await _confine([*_PYTHON_PATHS, grep_scanner.__file__, path_file], result.root)
+    return await _confine([*_PYTHON_PATHS, scanner.__file__, path_file], result.root)
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox import walk
 from pilothouse.sandbox.file_names import escape
-from pilothouse.tools.builtin.grep_scanner import MAX_SEARCHED_BYTES
+from pilothouse.tools.builtin.grep.scanner import MAX_SEARCHED_BYTES
 from pilothouse.tools.builtin.list_directory import SearchRoot
 from pilothouse.tools.builtin.read_file import encoding_of_open
 from pilothouse.tools.text_encoding import Encoding
@@ -37,7 +37,7 @@ def file_note(root: SearchRoot) -> str | None:
 
 
 def scan_names(paths: Mapping[str, str]) -> bytes:
-    """Paths and their codecs in the format that `grep_scanner` reads."""
+    """Paths and their codecs in the format that `scanner` reads."""
     return b"".join(os.fsencode(path) + b"\0" + codec.encode() + b"\0" for path, codec in paths.items())
 
 

@@ -2,10 +2,10 @@
 files in encodings that ripgrep cannot read.
 
 The program uses the standard library only and runs in the folder of the files; the process that starts it also ends it
-at the time limit. `grep_scanner.py NAMES PATTERN [i]`: NAMES is a file with paths and their encodings ("" for UTF-8,
+at the time limit. `scanner.py NAMES PATTERN [i]`: NAMES is a file with paths and their encodings ("" for UTF-8,
 and for UTF-16 with a byte order mark), each ended by a NUL. Paths are opened folder by folder, without following links.
 A match is written as `./path`, line, column and text with NULs between, counted from 1, the column in bytes. The last
-line gives the number of files searched; the status is 2 where a file could not be read. `grep_scanner.py NAMES` prints
+line gives the number of files searched; the status is 2 where a file could not be read. `scanner.py NAMES` prints
 the paths of the files that are not plain UTF-8, as `./path` followed by a NUL.
 """
 

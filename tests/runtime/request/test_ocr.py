@@ -8,8 +8,8 @@ import pytest
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
+from pilothouse.runtime.request.ocr import MAX_OCR_CHARACTERS, read_text
 from pilothouse.sandbox.processes import kill_marked
-from pilothouse.tools.ocr import MAX_OCR_CHARACTERS, read_text
 from tests.support.pngs import SIGNATURE, picture
 
 

@@ -1,0 +1,1 @@
+"""The grep tool: the search, its matches, files in other encodings, and the scanner that stands in for ripgrep."""
