@@ -67,7 +67,7 @@ def test_a_line_of_repetitions_is_judged_in_a_bounded_time(tmp_path: Path, unit:
     line = (unit * size)[:size]
     before = time.thread_time()
     limits = CommandLimits(line, classify_uncached(line)[0], ".", Workspace(tmp_path))
-    limits.broken()
+    limits.violation()
     limits.approval_reason()
     assert time.thread_time() - before < MAX_CPU_SECONDS
 

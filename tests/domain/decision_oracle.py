@@ -64,7 +64,7 @@ def oracle(call: CallFacts, standing: PolicySnapshot, approved: bool) -> int:
     pairs = [(policy, depth) for each, depth in zip(family, depths, strict=True) for policy in each.policies]
     others += [int(policy_waits(policy, call, depth)) for policy, depth in pairs]
     others += [2 for each in family if call.tool in each.denied]
-    others += [2 for limit in [call.limit] if limit is not None]
+    others += [2 for limit in [call.violation] if limit is not None]
     worst = max([own, *others])
     if worst != 1 or approved:
         return worst if worst != 1 else 0

@@ -16,7 +16,7 @@ MODES = Modes()
 
 
 def call(command: str, *, effect: Effect = "mutating", ask: Reason | None = None) -> CallFacts:
-    return CallFacts(tool="execute", effect=effect, digest="d", line=classify(command).line, ask=ask)
+    return CallFacts(tool="execute", effect=effect, digest="d", command_line=classify(command).line, ask=ask)
 
 
 def rule(effect: RuleEffect, *words: str, number: str = "1") -> Rule:

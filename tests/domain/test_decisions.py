@@ -382,7 +382,7 @@ def test_the_ladder_goes_from_narrow_to_wide_and_each_rung_opens_the_call_it_was
     assert rungs[0].scope == "exact"
     for offer in rungs:
         opened: Decision = decide(call, standing("supervised", rules=(offer.rule,)))
-        assert opened.verdict is (RUN if call.limit is None else DENY)
+        assert opened.verdict is (RUN if call.violation is None else DENY)
 
 
 def test_audit_entries_keep_the_words_that_earlier_versions_wrote() -> None:

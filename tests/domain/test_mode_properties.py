@@ -112,7 +112,7 @@ def test_5_nothing_opens_a_deny_and_only_a_person_opens_a_wait(
     mode: str, effect: Any, given_in: str | None, same: bool, limited: bool
 ) -> None:
     limit = Reason(Code.PROTECTED_PATH, {"path": "x"}) if limited else None
-    facts = CallFacts(tool="t", effect=effect, digest="d", limit=limit)
+    facts = CallFacts(tool="t", effect=effect, digest="d", violation=limit)
     approval = Approval(by="me", at="", digest="d" if same else "other", mode=given_in) if given_in else None
     alone = decide(facts, PolicySnapshot(mode=MODES.named(mode)))
     decided = decide(facts, PolicySnapshot(mode=MODES.named(mode)), approval)

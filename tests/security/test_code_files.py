@@ -416,7 +416,7 @@ def folder(tmp_path: Path) -> Path:
 async def asked(folder: Path, command: str) -> bool:
     arguments = parse_arguments("execute", TOOLS["execute"].parameters, {"command": command})
     prepared = await TOOLS["execute"].prepare(arguments, Workspace(folder))
-    assert prepared.limit is None
+    assert prepared.violation is None
     return prepared.ask is not None and prepared.ask.code is Code.RUNS_CODE
 
 

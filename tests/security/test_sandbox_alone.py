@@ -542,6 +542,6 @@ async def test_the_runtimes_own_data_cannot_be_read_by_a_command_that_runs_by_it
         tool = Execute({**os.environ, "PATH": PATH})
         for command in ("cat data/tokens.json", "cat *", "grep -r local .", "cat dat?/tok*"):
             prepared = await tool.prepare(ExecuteArguments(command), workspace)
-            runs_by_itself = prepared.limit is None and prepared.effect == "read_only"
+            runs_by_itself = prepared.violation is None and prepared.effect == "read_only"
             said = await use(workspace, command, confined=True) if runs_by_itself else ""
             assert "planted" not in said, command

@@ -307,4 +307,4 @@ async def test_a_command_that_names_something_else_is_not_refused(tmp_path: Path
     (tmp_path / "data/out/1.txt").write_text("given on purpose")
     workspace = Workspace(tmp_path, [tmp_path / "data"], [Root(tmp_path / "data/out")])
     line = command.replace("{data}", str(tmp_path / "data")).replace("{output}", "out/1.txt")
-    assert (await Execute(os.environ).prepare(ExecuteArguments(line), workspace)).limit is None
+    assert (await Execute(os.environ).prepare(ExecuteArguments(line), workspace)).violation is None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.domain.calls import PARTIAL_BASIS
+from pilothouse.domain.calls import PARTIAL_HASH_SUFFIX
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.git_configuration import is_address
@@ -77,14 +77,16 @@ async def breaks_promise(
     arguments = ExecuteArguments(command=line, cwd=cwd)
     preview = await execute.prepare(arguments, Workspace(project.root))
     change()
-    context = ToolContext(call_id=CallId("call"), workspace=Workspace(project.root), basis=preview.basis, seconds=20)
+    context = ToolContext(
+        call_id=CallId("call"), workspace=Workspace(project.root), content_hash=preview.content_hash, seconds=20
+    )
     refusal = None
     try:
         await execute.run(arguments, context)
     except ToolError as error:
         refusal = error.reason.code
     assert refusal in (None, Code.COMMAND_FILES_CHANGED)
-    is_silent = preview.limit is None and not (preview.basis or "").endswith(PARTIAL_BASIS)
+    is_silent = preview.violation is None and not (preview.content_hash or "").endswith(PARTIAL_HASH_SUFFIX)
     return is_silent and project.ran.exists()
 
 
@@ -194,7 +196,7 @@ async def test_a_line_that_writes_its_script_by_another_name(project: Project, t
 
 
 async def test_a_log_that_becomes_a_link_to_the_script(project: Project) -> None:
-    """What `>>` names is no part of the basis, as it is for `>`; what is appended is read from a folder."""
+    """What `>>` names is no part of the content hash, as it is for `>`; what is appended is read from a folder."""
     project.put("notes/a", "text\n")
 
     def swap() -> None:
@@ -447,7 +449,9 @@ async def test_a_line_that_needs_a_warning_only_when_it_starts_is_stopped(projec
     preview = await execute.prepare(arguments, Workspace(project.root))
     (project.root / "plain.sh").rename(project.root / "moved.sh")
     (project.root / "plain.sh").symlink_to("moved.sh")
-    context = ToolContext(call_id=CallId("call"), workspace=Workspace(project.root), basis=preview.basis, seconds=20)
+    context = ToolContext(
+        call_id=CallId("call"), workspace=Workspace(project.root), content_hash=preview.content_hash, seconds=20
+    )
     with pytest.raises(ToolError) as refusal:
         await execute.run(arguments, context)
     assert refusal.value.reason.code is Code.COMMAND_FILES_CHANGED

@@ -118,10 +118,10 @@ async def once(name: str, workspace: Workspace, artifacts: ArtifactStore | None 
     except (ToolError, OSError):  # the gate makes a failed call of either
         return None
     assert SECRET not in (prepared.preview or "")
-    if prepared.limit is not None:
+    if prepared.violation is not None:
         return None
     job = ToolContext(
-        call_id=CallId("call"), workspace=workspace, basis=prepared.basis, seconds=20, artifacts=artifacts
+        call_id=CallId("call"), workspace=workspace, content_hash=prepared.content_hash, seconds=20, artifacts=artifacts
     )
     outcome = await execute(tool, parsed, job)
     assert SECRET not in outcome.content

@@ -62,17 +62,19 @@ async def use(workspace: Workspace, name: str, path: str, *, looks: bool = True)
     """Prepare and run, or run without having looked. The code of the refusal, if any, and what was said."""
     tool = TOOLS[name]
     parsed = parse_arguments(name, tool.parameters, arguments_for(path)[name])
-    basis = None
+    content_hash = None
     if looks:
         try:
             prepared = await tool.prepare(parsed, workspace)
         except ToolError as error:
             return error.reason.code, str(error)
-        if prepared.limit is not None:
-            return prepared.limit.code, ""
-        basis = prepared.basis
+        if prepared.violation is not None:
+            return prepared.violation.code, ""
+        content_hash = prepared.content_hash
     outcome = await execute(
-        tool, parsed, ToolContext(call_id=CallId("call"), workspace=workspace, basis=basis, seconds=MAX_TOOL_SECONDS)
+        tool,
+        parsed,
+        ToolContext(call_id=CallId("call"), workspace=workspace, content_hash=content_hash, seconds=MAX_TOOL_SECONDS),
     )
     return (outcome.error.code if outcome.error is not None else None), outcome.content
 
@@ -301,8 +303,8 @@ async def test_a_line_that_plainly_writes_what_is_protected_is_refused_wherever_
     (tmp_path / ".git/config").write_text("a")
     parsed = parse_arguments("execute", TOOLS["execute"].parameters, {"command": command, "cwd": cwd})
     prepared = await TOOLS["execute"].prepare(parsed, Workspace(tmp_path))
-    assert prepared.limit is not None
-    assert prepared.limit.code is Code.PROTECTED_PATH
+    assert prepared.violation is not None
+    assert prepared.violation.code is Code.PROTECTED_PATH
 
 
 async def test_where_a_command_begins_is_not_taken_from_the_one_before(tmp_path: Path) -> None:

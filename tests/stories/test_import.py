@@ -155,7 +155,7 @@ async def test_a_call_of_a_tool_that_is_not_here_is_denied_and_the_turn_goes_on(
     world = careful(tmp_path, DONE)
     await world.runtime.import_context(packed(lines))
     (call,) = await world.runtime.pending_calls(context_id)
-    assert present(call.limit).code is Code.UNKNOWN_TOOL
+    assert present(call.violation).code is Code.UNKNOWN_TOOL
     with pytest.raises(InvalidInput):
         await world.runtime.approve_all(context_id)
     await world.runtime.reject_all(context_id, reason="there is none")

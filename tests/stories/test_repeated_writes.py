@@ -230,7 +230,7 @@ async def test_a_pending_edit_of_a_file_that_is_not_written_yet_can_be_edited(tm
         first, later = await world.runtime.pending_calls(context_id)
         arguments = edit("first", "third")[1]
         shown = await world.runtime.preview_edit(context_id, later.id, arguments)
-        assert shown.limit is None
+        assert shown.violation is None
         await approve(world, context_id, first)
         decision = PersonsDecision(id=later.id, verdict="approve", arguments=arguments, digest=later.digest)
         await world.runtime.decide(context_id, [decision])

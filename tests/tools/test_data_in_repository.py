@@ -34,7 +34,7 @@ def repository(tmp_path: Path) -> Path:
 def refusal(folder: Path, command: str, data: str = "phd", cwd: str = ".") -> Code | None:
     (folder / data).mkdir(parents=True, exist_ok=True)
     limits = CommandLimits(command, classify(command), cwd, Workspace(folder, [folder / data]))
-    reason = limits.broken()
+    reason = limits.violation()
     return reason.code if reason is not None else None
 
 

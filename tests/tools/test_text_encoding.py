@@ -338,7 +338,7 @@ async def prepared(root: Path, tool: str, **arguments: Any) -> tuple[CallPreview
     chosen, workspace = TOOLS.tools[tool], Workspace(root)
     parsed = parse_arguments(tool, chosen.parameters, arguments)
     shown = await chosen.prepare(parsed, workspace)
-    job = ToolContext(call_id=CallId("approved"), workspace=workspace, basis=shown.basis)
+    job = ToolContext(call_id=CallId("approved"), workspace=workspace, content_hash=shown.content_hash)
     return shown, lambda: chosen.run(parsed, job)
 
 

@@ -14,8 +14,8 @@ from pilothouse.domain.value import CallId, ContextId, MessageId, Timestamp, Tur
 Status = Literal[
     "pending", "approved", "executing", "executed", "failed", "rejected", "denied", "cancelled", "interrupted"
 ]
-PARTIAL_BASIS = ":partial"
-"""The suffix of the basis of a command that may run other files than the basis names."""
+PARTIAL_HASH_SUFFIX = ":partial"
+"""The suffix of the content hash of a command that may run other files than those hashed."""
 OPEN_STATUSES: frozenset[Status] = frozenset({"pending", "approved", "executing"})
 Effect = Literal["read_only", "mutating", "question", "delegating", "unknown"]
 
@@ -51,13 +51,13 @@ class CallRecord(Value, kw_only=True):
     """The paths that the call touches; None where the tool cannot tell."""
     dangerous: tuple[str, ...] = ()
     preview: str | None = None
-    basis: str | None = None
+    content_hash: str | None = msgspec.field(default=None, name="basis")
     """Identifies the content that the preview was made from. The tool compares it with the content at the start."""
-    limit: Reason | None = None
+    violation: Reason | None = msgspec.field(default=None, name="limit")
     """The hard limit that the call breaks, if any."""
     ask: Reason | None = None
     """Why only a person can allow the call, if so."""
-    line: CommandLine | None = None
+    command_line: CommandLine | None = msgspec.field(default=None, name="line")
     """The parsed command line of a command."""
     confined: bool = False
     """Whether the call runs in the read-only sandbox."""
@@ -88,7 +88,7 @@ class CallRecord(Value, kw_only=True):
     @property
     def may_change(self) -> bool:
         """Whether files that a command runs may change unnoticed between approval and start."""
-        return self.basis is not None and self.basis.endswith(PARTIAL_BASIS)
+        return self.content_hash is not None and self.content_hash.endswith(PARTIAL_HASH_SUFFIX)
 
     @property
     def is_question(self) -> bool:

@@ -26,7 +26,7 @@ class CallFacts(Value):
     effect: Effect
     digest: str
     """Identifies this call with these arguments: an approval counts only for the same digest."""
-    limit: Reason | None = None
+    violation: Reason | None = None
     """The hard limit that the call breaks, if any."""
     fingerprint: str = ""
     """Identifies the tool and the arguments: exact rules refer to it."""
@@ -36,7 +36,7 @@ class CallFacts(Value):
     """Marks of dangerous effects and of deceptive text."""
     ask: Reason | None = None
     """Why only a person can allow the call, if so."""
-    line: CommandLine | None = None
+    command_line: CommandLine | None = None
     """The parsed command line of a command."""
 
 
@@ -174,8 +174,8 @@ def _strictest_vote(votes: list[_Vote]) -> _Vote:
 def _votes(facts: CallFacts, snapshot: PolicySnapshot) -> list[_Vote]:
     votes = [_vote_of_mode(facts, snapshot.mode)]
     votes += [_vote_of_ancestor(facts, ancestor.mode) for ancestor in snapshot.ancestors]
-    if facts.limit is not None:
-        votes.append(_Vote(verdict=Verdict.DENY, reason=facts.limit))
+    if facts.violation is not None:
+        votes.append(_Vote(verdict=Verdict.DENY, reason=facts.violation))
     if facts.ask is not None:
         votes.append(_Vote(verdict=Verdict.ASK, reason=facts.ask, elevates=True))
     depth = 0
@@ -212,7 +212,7 @@ def _votes_of_policies_and_rules(facts: CallFacts, snapshot: PolicySnapshot, dep
 def _requires_approval_by_settings(facts: CallFacts, snapshot: PolicySnapshot) -> bool:
     if facts.tool in snapshot.always_ask:
         return True
-    line = facts.line
+    line = facts.command_line
     if line is None:
         return False
     return not all(any(starts_with_words(line, words) for words in entries) for entries in snapshot.command_lists)
@@ -276,7 +276,7 @@ def _rules_of_family(snapshot: PolicySnapshot) -> list[Rule]:
 
 def rule_match(rule: Rule, facts: CallFacts) -> Certainty:
     """Whether a rule applies to a call."""
-    return matches(rule, tool=facts.tool, fingerprint=facts.fingerprint, touches=facts.touches, line=facts.line)
+    return matches(rule, tool=facts.tool, fingerprint=facts.fingerprint, touches=facts.touches, line=facts.command_line)
 
 
 def is_denied_by_mode(tool: str, effect: Effect, snapshot: PolicySnapshot) -> bool:

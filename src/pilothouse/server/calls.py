@@ -102,7 +102,7 @@ async def read_one(request: RequestContext, context_id: str, call_id: str) -> Ca
 
 async def preview(request: RequestContext, context_id: str, call_id: str, body: Edit) -> EditPreview:
     edited = await request.runtime.preview_edit(context_id, call_id, body.arguments)
-    return EditPreview(call=edited_call_view(edited), refusal=edited.limit)
+    return EditPreview(call=edited_call_view(edited), refusal=edited.violation)
 
 
 async def approve(request: RequestContext, context_id: str, call_id: str, body: Approve) -> CallView:

@@ -68,8 +68,8 @@ class CallEditor:
         self, call: CallRecord, edited: CallRecord
     ) -> PersonsDecision | Literal["back", "edit"] | None:
         card = f"\n{ui_text('terminal', 'edited_call', self._language)}{shown(edited, self._language)}"
-        if edited.limit is not None:
-            card += "\n" + quoted(translate(edited.limit, self._language))
+        if edited.violation is not None:
+            card += "\n" + quoted(translate(edited.violation, self._language))
         answer = await self._pager.show(card)
         if answer != "seen":
             return rejection(call, self._pager.reason) if answer == "no" else None
@@ -82,8 +82,8 @@ class CallEditor:
                 return None
             word, _, rest = line.strip().partition(" ")
             match word.lower():
-                case "y" | "yes" if edited.limit is not None:
-                    print(quoted(translate(edited.limit, self._language)))
+                case "y" | "yes" if edited.violation is not None:
+                    print(quoted(translate(edited.violation, self._language)))
                 case "y" | "yes":
                     self.previewed[call.id] = edited
                     return PersonsDecision(

@@ -38,13 +38,13 @@ class CallPreview(Value):
     """The dangers that a person is warned of, by name."""
     preview: str | None = None
     """The text shown to the person who decides: a diff, a command, the arguments."""
-    basis: str | None = None
-    """The state of the files that the preview was made from; a different state at the start stops the call."""
-    limit: Reason | None = None
+    content_hash: str | None = None
+    """Identifies the content that the preview was made from; other content at the start stops the call."""
+    violation: Reason | None = None
     """The hard limit that the call breaks."""
     ask: Reason | None = None
     """Why only a person can let the call run."""
-    line: CommandLine | None = None
+    command_line: CommandLine | None = None
     """The parsed command line, for calls that run one."""
 
 
@@ -61,8 +61,8 @@ class ToolContext(Value):
 
     call_id: CallId
     workspace: Workspace
-    basis: str | None = None
-    """The `CallPreview.basis` that the call was decided with; None where nobody was shown a preview."""
+    content_hash: str | None = None
+    """The `CallPreview.content_hash` that the call was decided with; None where nobody was shown a preview."""
     seconds: float | None = 120
     """The time limit of the call; None for no limit."""
     delegate: Callable[[str, str | None], Awaitable[str]] | None = None

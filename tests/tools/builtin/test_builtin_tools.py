@@ -31,12 +31,12 @@ async def use(root: Path, name: str, seconds: float = 30, **arguments: Any) -> s
     workspace = Workspace(root)
     parsed = parse_arguments(name, tool.parameters, arguments)
     prepared = await tool.prepare(parsed, workspace)
-    if prepared.limit is not None:
-        raise ToolError(prepared.limit.code, **prepared.limit.params)
+    if prepared.violation is not None:
+        raise ToolError(prepared.violation.code, **prepared.violation.params)
     job = ToolContext(
         call_id=CallId(f"call-{os.getpid()}-{time.monotonic_ns()}"),
         workspace=workspace,
-        basis=prepared.basis,
+        content_hash=prepared.content_hash,
         seconds=seconds,
     )
     outcome = await execute(tool, parsed, job)

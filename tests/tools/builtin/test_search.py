@@ -48,8 +48,8 @@ async def use(root: Path, tool: Any, *, private: list[Path] | None = None, **arg
     workspace = Workspace(root, private or [])
     parsed = parse_arguments(tool.name, tool.parameters, arguments)
     prepared = await tool.prepare(parsed, workspace)
-    if prepared.limit is not None:
-        raise ToolError(prepared.limit.code, **prepared.limit.params)
+    if prepared.violation is not None:
+        raise ToolError(prepared.violation.code, **prepared.violation.params)
     text: str = await tool.run(parsed, ToolContext(call_id=a_call(), workspace=workspace, seconds=30))
     return text
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.domain.calls import PARTIAL_BASIS
+from pilothouse.domain.calls import PARTIAL_HASH_SUFFIX
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.runner_files import first_files
@@ -42,7 +42,11 @@ async def is_refused(
 ) -> bool:
     """Whether the command, as it was shown, does not run now."""
     job = ToolContext(
-        call_id=CallId("call"), workspace=Workspace(folder), basis=shown.basis, seconds=20, artifacts=artifacts
+        call_id=CallId("call"),
+        workspace=Workspace(folder),
+        content_hash=shown.content_hash,
+        seconds=20,
+        artifacts=artifacts,
     )
     try:
         await execute.run(ExecuteArguments(command=command), job)
@@ -110,7 +114,7 @@ async def test_a_command_does_not_run_when_the_file_it_runs_has_changed(
         (tmp_path / folder).mkdir(parents=True)
     put(tmp_path / SCRIPTS[command], HARMLESS)
     shown = await prepared(execute, command, tmp_path)
-    assert shown.limit is None
+    assert shown.violation is None
     put(tmp_path / SCRIPTS[command], HOSTILE)
     assert await is_refused(execute, command, tmp_path, shown)
     assert list(tmp_path.rglob("RAN")) == []
@@ -305,8 +309,8 @@ async def test_the_record_says_when_what_a_command_runs_may_change(tmp_path: Pat
         os.symlink(shutil.which(program) or "/bin/sh", tmp_path / name)
     for command in (*COVERED, *OPEN_ENDED):
         shown = await prepared(execute, command, tmp_path)
-        assert shown.basis is not None
-        assert shown.basis.endswith(PARTIAL_BASIS) == (command in OPEN_ENDED), command
+        assert shown.content_hash is not None
+        assert shown.content_hash.endswith(PARTIAL_HASH_SUFFIX) == (command in OPEN_ENDED), command
 
 
 async def test_git_runs_what_its_configuration_and_hooks_say(tmp_path: Path, execute: Execute) -> None:
@@ -314,11 +318,11 @@ async def test_git_runs_what_its_configuration_and_hooks_say(tmp_path: Path, exe
     covered = ("git add x", "git commit -m x", "git tag v1", "git switch -c x")
     elsewhere = ("git -c core.pager=x add x", "git --git-dir=x add x", "cd $x && git add x", "git -C . -c x.y=z add x")
     for command in covered:
-        assert ((await prepared(execute, command, tmp_path)).basis or "").endswith(PARTIAL_BASIS), command
+        assert ((await prepared(execute, command, tmp_path)).content_hash or "").endswith(PARTIAL_HASH_SUFFIX), command
     subprocess.run(["git", "-C", str(tmp_path), "init", "-q"], check=True, capture_output=True)
     for command in (*covered, *elsewhere):
         shown = await prepared(execute, command, tmp_path)
-        assert (shown.basis or "").endswith(PARTIAL_BASIS) == (command in elsewhere), command
+        assert (shown.content_hash or "").endswith(PARTIAL_HASH_SUFFIX) == (command in elsewhere), command
     for name in (".git/config", ".git/hooks/pre-commit", ".husky/pre-commit", ".gitattributes"):
         shown = await prepared(execute, "git commit -m x", tmp_path)
         put(tmp_path / name, HARMLESS)
@@ -352,21 +356,21 @@ def test_a_line_of_many_commands_is_looked_at_within_a_bound(tmp_path: Path) -> 
     line = "; ".join(f"cd d{number % 40}; node . n{number}" for number in range(300))
     files = inspect_files(classify(line), str(tmp_path), tmp_path.stat(), os.environ["PATH"])
     assert len(files.folders) == MAX_FOLDERS
-    assert files.basis.endswith(PARTIAL_BASIS)
+    assert files.content_hash.endswith(PARTIAL_HASH_SUFFIX)
 
 
 def test_the_parts_of_a_long_module_name_are_looked_at_within_a_bound(tmp_path: Path) -> None:
     part = "." + "a" * 50
     line = f"python -m a{part * 1900}"
     files = inspect_files(classify(line), str(tmp_path), tmp_path.stat(), os.environ["PATH"])
-    assert files.basis.endswith(PARTIAL_BASIS)
+    assert files.content_hash.endswith(PARTIAL_HASH_SUFFIX)
     assert sum(map(len, first_files(line.split()))) < 10 * MEGABYTE
 
 
 def test_a_package_that_names_an_impossible_file_does_not_stop_the_inspection(tmp_path: Path) -> None:
     put(tmp_path / "package.json", r'{"main": "\ud800.js", "bin": "a\u0000b", "scripts": {"start": "true"}}')
     files = inspect_files(classify("npm start"), str(tmp_path), tmp_path.stat(), os.environ["PATH"])
-    assert not files.basis.endswith(PARTIAL_BASIS)
+    assert not files.content_hash.endswith(PARTIAL_HASH_SUFFIX)
 
 
 @pytest.mark.parametrize("command", ["node a\0b", "echo a\0b", "cd a\0b && ls > new"])
@@ -384,9 +388,9 @@ async def test_a_script_of_a_package_with_half_a_character_is_part_of_what_was_s
     put(tmp_path / "serve.js", "one")
     shown = await prepared(execute, "npm test", tmp_path)
     put(tmp_path / "serve.js", "two")
-    assert (await prepared(execute, "npm test", tmp_path)).basis != shown.basis
+    assert (await prepared(execute, "npm test", tmp_path)).content_hash != shown.content_hash
 
 
 async def test_a_command_with_half_a_character_can_be_shown(execute: Execute, tmp_path: Path) -> None:
     for command in ("cat ../\ud800", "python3 ../\ud800", "cd ../\ud800 && touch *", "touch \ud800/*"):
-        assert (await prepared(execute, command, tmp_path)).limit is None
+        assert (await prepared(execute, command, tmp_path)).violation is None

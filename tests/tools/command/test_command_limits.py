@@ -57,8 +57,8 @@ OWN_FILES = (
 @pytest.mark.parametrize("command", OWN_FILES)
 async def test_a_command_that_names_the_runtimes_files_behind_a_link_is_refused(folders: Path, command: str) -> None:
     shown = await prepared(folders, command)
-    assert shown.limit is not None
-    assert shown.limit.code is Code.PROTECTED_PATH
+    assert shown.violation is not None
+    assert shown.violation.code is Code.PROTECTED_PATH
 
 
 WRITTEN = (
@@ -77,7 +77,7 @@ WRITTEN = (
 
 
 def is_stopped(shown: CallPreview) -> bool:
-    reasons: tuple[Reason | None, ...] = (shown.limit, shown.ask)
+    reasons: tuple[Reason | None, ...] = (shown.violation, shown.ask)
     return any(reason is not None and reason.code in (Code.PROTECTED_PATH, Code.RUNS_CODE) for reason in reasons)
 
 
@@ -96,7 +96,7 @@ async def test_a_command_may_use_links_and_parent_folders_otherwise(folders: Pat
         "cd sub && ls && cd ../plain && ls && cd ../.. && ls && cd - && cd .. && cd ../../.. && ls",
     ):
         shown = await prepared(folders, command)
-        assert shown.limit is None, command
+        assert shown.violation is None, command
         assert not is_stopped(shown), command
 
 
@@ -105,13 +105,13 @@ async def test_the_runtimes_files_in_the_home_folder_are_refused_after_going_hom
 ) -> None:
     monkeypatch.setenv("HOME", str(folders))
     for command in ("cd && cat data/credentials.json", "cd ~ && cat data/credentials.json", "cd --; cat data/x"):
-        assert (await prepared(folders, command)).limit is not None, command
+        assert (await prepared(folders, command)).violation is not None, command
 
 
 def test_a_line_that_goes_to_very_many_folders_is_not_run(tmp_path: Path) -> None:
     steps = [f"d{number}" for number in range(MAX_FOLDERS + 1)]
     line = "; ".join(f"cd {step}" for step in steps)
-    reason = CommandLimits(line, classify(line), ".", Workspace(tmp_path)).broken()
+    reason = CommandLimits(line, classify(line), ".", Workspace(tmp_path)).violation()
     assert reason is not None
     assert reason.code is Code.INVALID_ARGUMENTS
 
@@ -241,7 +241,7 @@ def test_all_patterns_of_a_line_are_looked_up_within_one_bound(
     tmp_path: Path, line: str, entries_read: list[str]
 ) -> None:
     limits = CommandLimits(line, classify(line), ".", Workspace(many_files(tmp_path)))
-    assert limits.broken() is None
+    assert limits.violation() is None
     reason = limits.approval_reason()
     assert len(entries_read) <= 501
     assert reason is not None
@@ -250,7 +250,7 @@ def test_all_patterns_of_a_line_are_looked_up_within_one_bound(
 
 def test_patterns_of_commands_that_only_read_have_no_bound(tmp_path: Path, entries_read: list[str]) -> None:
     line = "cat " + " ".join(f"a/*{number}.txt" for number in range(200))
-    assert CommandLimits(line, classify(line), ".", Workspace(many_files(tmp_path))).broken() is None
+    assert CommandLimits(line, classify(line), ".", Workspace(many_files(tmp_path))).violation() is None
     assert entries_read == []
 
 
@@ -259,7 +259,7 @@ def test_a_link_among_very_many_matches_is_followed(tmp_path: Path) -> None:
         (tmp_path / f"{number}.txt").touch()
     (tmp_path / "z.txt").symlink_to(".npmrc")
     limits = CommandLimits("rm *.txt", classify("rm *.txt"), ".", Workspace(tmp_path))
-    assert limits.broken() is None
+    assert limits.violation() is None
     assert limits.approval_reason() == Reason(Code.RUNS_CODE, {"path": "z.txt"})
 
 
@@ -267,7 +267,7 @@ def test_a_pattern_of_very_many_parts_is_looked_up(tmp_path: Path) -> None:
     (tmp_path / ".npmrc").touch()
     line = "rm " + "./" * 1900 + ".npmr*"
     limits = CommandLimits(line, classify(line), ".", Workspace(tmp_path))
-    assert limits.broken() is None
+    assert limits.violation() is None
     assert limits.approval_reason() is not None
     plain = "rm " + "./" * 1900 + "*"
     assert CommandLimits(plain, classify(plain), ".", Workspace(tmp_path)).approval_reason() is None
@@ -285,7 +285,7 @@ def test_a_pattern_of_very_many_parts_is_looked_up(tmp_path: Path) -> None:
 )
 def test_deeply_nested_commands_are_read_to_their_end(tmp_path: Path, line: str) -> None:
     limits = CommandLimits(line, classify(line), ".", Workspace(tmp_path))
-    assert limits.broken() is None
+    assert limits.violation() is None
     assert limits.approval_reason() is not None
 
 
@@ -301,7 +301,7 @@ def test_deeply_nested_commands_are_read_to_their_end(tmp_path: Path, line: str)
 )
 async def test_a_lock_may_be_removed_and_a_start_up_file_be_sourced(folders: Path, line: str) -> None:
     shown = await prepared(folders, line)
-    assert (shown.limit, shown.ask) == (None, None)
+    assert (shown.violation, shown.ask) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ async def test_a_lock_may_be_removed_and_a_start_up_file_be_sourced(folders: Pat
 )
 async def test_to_copy_a_repository_asks(folders: Path, line: str) -> None:
     shown = await prepared(folders, line)
-    assert shown.limit is None
+    assert shown.violation is None
     assert shown.ask is not None
 
 

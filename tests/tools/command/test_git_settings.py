@@ -8,7 +8,7 @@ import pytest
 from pilothouse.domain.git_configuration import Kind, kind_of, parse
 from pilothouse.sandbox.shell.config_commands import written_setting
 from pilothouse.tools.undo.git_state import changed_programs, read_git_state
-from tests.tools.command.test_plain_commands import basis, git, may_change
+from tests.tools.command.test_plain_commands import content_hash, git, may_change
 
 NOT_PLAIN = (
     *("[include]\n\tpath = x\n", '[includeIf "gitdir:~/"]\n\tpath = x\n', "[core]\n\tfsmonitor = fsmon.sh\n"),
@@ -89,10 +89,10 @@ def test_programs_of_git_must_not_lie_in_the_workspace(repository: Path) -> None
 def test_a_bare_repository_that_git_would_use_is_told(repository: Path) -> None:
     (repository / "sub").mkdir()
     assert not may_change(repository, "git -C sub status")
-    shown = basis(repository, "git -C sub status")
+    shown = content_hash(repository, "git -C sub status")
     git(repository / "sub", "init", "-q", "--bare")
     assert may_change(repository, "git -C sub status")
-    assert basis(repository, "git -C sub status").partition(":")[0] != shown.partition(":")[0]
+    assert content_hash(repository, "git -C sub status").partition(":")[0] != shown.partition(":")[0]
 
 
 def test_a_repository_around_the_workspace_is_told_where_the_line_names_another_one(repository: Path) -> None:

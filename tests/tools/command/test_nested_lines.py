@@ -54,7 +54,7 @@ async def test_each_limit_holds_in_a_nested_line(
     tmp_path: Path, before: str, line: str, code: Code, wrap: Callable[[str], str]
 ) -> None:
     shown = await prepared(tmp_path, before + wrap(line))
-    reason = shown.limit or shown.ask
+    reason = shown.violation or shown.ask
     assert reason is not None
     assert reason.code is code
 
@@ -65,4 +65,4 @@ async def test_an_ordinary_input_of_a_nested_line_has_no_limit(
     tmp_path: Path, line: str, wrap: Callable[[str], str]
 ) -> None:
     shown = await prepared(tmp_path, wrap(line))
-    assert (shown.limit, shown.ask) == (None, None)
+    assert (shown.violation, shown.ask) == (None, None)

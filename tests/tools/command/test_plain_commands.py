@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.domain.calls import PARTIAL_BASIS
+from pilothouse.domain.calls import PARTIAL_HASH_SUFFIX
 from pilothouse.sandbox.shell import classify
 from pilothouse.tools.command.command_files import inspect_files
 
@@ -218,11 +218,11 @@ def git(root: Path, *arguments: str) -> None:
 
 def may_change(root: Path, line: str, path: str = SYSTEM_PATH) -> bool:
     files = inspect_files(classify(line), str(root), root.stat(), path, root=str(root))
-    return files.basis.endswith(PARTIAL_BASIS)
+    return files.content_hash.endswith(PARTIAL_HASH_SUFFIX)
 
 
-def basis(root: Path, line: str, path: str = SYSTEM_PATH) -> str:
-    return inspect_files(classify(line), str(root), root.stat(), path, root=str(root)).basis
+def content_hash(root: Path, line: str, path: str = SYSTEM_PATH) -> str:
+    return inspect_files(classify(line), str(root), root.stat(), path, root=str(root)).content_hash
 
 
 def test_plain_lines_are_shown_without_a_warning(workspace: Path) -> None:
@@ -255,11 +255,11 @@ def test_settings_of_git_that_name_programs_or_files_are_told(workspace: Path, k
 def test_hooks_of_git_are_compared_and_submodules_told(workspace: Path, line: str) -> None:
     hook = workspace / ".git/hooks/pre-commit"
     hook.parent.mkdir(exist_ok=True)
-    shown = basis(workspace, line)
+    shown = content_hash(workspace, line)
     hook.write_text("#!/bin/sh\necho x\n")
     hook.chmod(0o755)
     assert not may_change(workspace, line)
-    assert basis(workspace, line) != shown
+    assert content_hash(workspace, line) != shown
     assert may_change(workspace, "git commit -m x && ./plain.sh"), "a hook may change the script"
     hook.unlink()
     assert not may_change(workspace, line)
@@ -305,14 +305,14 @@ def test_programs_of_the_workspace_on_the_path_are_told(workspace: Path) -> None
     assert not may_change(workspace, "cat README", inside)
     for path in (f":{SYSTEM_PATH}", f".:{SYSTEM_PATH}", f"bin:{SYSTEM_PATH}"):
         assert may_change(workspace, "ls", path), path
-    shown = basis(workspace, "cat README", inside)
+    shown = content_hash(workspace, "cat README", inside)
     program(workspace / "bin/cat")
-    assert basis(workspace, "cat README", inside) != shown
+    assert content_hash(workspace, "cat README", inside) != shown
 
 
 @pytest.mark.parametrize("name", ["GNUmakefile", "Makefile.sh", "Makefile,v", "SCCS/s.Makefile"])
 def test_a_file_from_which_make_would_remake_its_makefile_changes_the_basis(workspace: Path, name: str) -> None:
-    shown = basis(workspace, "make")
+    shown = content_hash(workspace, "make")
     (workspace / name).parent.mkdir(exist_ok=True)
     (workspace / name).write_text("all:\n\t./x\n")
-    assert basis(workspace, "make").partition(":")[0] != shown.partition(":")[0]
+    assert content_hash(workspace, "make").partition(":")[0] != shown.partition(":")[0]

@@ -32,12 +32,12 @@ def facts_of(call: CallRecord) -> CallFacts:
         tool=call.tool,
         effect=call.effect,
         digest=call.digest,
-        limit=call.limit,
+        violation=call.violation,
         fingerprint=call.fingerprint,
         touches=call.touches,
         dangerous=call.dangerous,
         ask=call.ask,
-        line=call.line,
+        command_line=call.command_line,
     )
 
 
@@ -105,7 +105,7 @@ def start_calls(turn: Turn, draft: Draft) -> None:
 
 def _start(turn: Turn, draft: Draft, call: CallRecord, decision: Decision, snapshot: PolicySnapshot) -> None:
     # A command that runs without approval, since it only reads, is confined to reading by the kernel as well.
-    is_confinable = call.line is not None or call.effect == "mutating"
+    is_confinable = call.command_line is not None or call.effect == "mutating"
     confined = is_confinable and must_be_confined(facts_of(call), snapshot, call.approval)
     draft.change_call(call.id, status="executing", started_at=turn.dependencies.now(), confined=confined)
     draft.note(

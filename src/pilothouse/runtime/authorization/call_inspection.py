@@ -57,7 +57,7 @@ async def inspect_call(
     size = len(call.arguments)
     arguments, unreadable_preview = await _off_loop(size, lambda: _decode_arguments(call))
     if unreadable_preview is not None and request.finish_reason == "length":
-        unreadable_preview = CallPreview(effect="unknown", limit=Reason(Code.ARGUMENTS_CUT, {"tool": call.tool}))
+        unreadable_preview = CallPreview(effect="unknown", violation=Reason(Code.ARGUMENTS_CUT, {"tool": call.tool}))
     denied_preview = (
         CallPreview(effect=live.dependencies.registry.effect_of(call.tool, live.core.workspace)) if is_denied else None
     )
@@ -111,8 +111,8 @@ def close_unseen_calls(draft: Draft, live: LiveContext, outbox: Sequence[Message
 async def reinspect_call(live: LiveContext, record: CallRecord, arguments: Any) -> CallRecord:
     """The record of a call after a new inspection, perhaps with other arguments, under a new digest.
 
-    A person who edits a call has seen the call's files as of the first inspection. The record therefore keeps its basis
-    where the edited call runs or changes the same files.
+    A person who edits a call has seen the call's files as of the first inspection. The record therefore keeps its
+    content hash where the edited call runs or changes the same files.
     """
     size = len(msgspec.json.encode(arguments))
     if size > MAX_ARGUMENTS_CHARACTERS:
@@ -124,7 +124,7 @@ async def reinspect_call(live: LiveContext, record: CallRecord, arguments: Any) 
         fingerprint = fingerprint_of(record.tool, arguments)
         fields = _preview_fields(preview)
         if record.waited and _has_same_files(record, preview, arguments):
-            fields["basis"] = record.basis
+            fields["content_hash"] = record.content_hash
         return msgspec.structs.replace(
             record,
             arguments=arguments,
@@ -141,16 +141,21 @@ async def reinspect_call(live: LiveContext, record: CallRecord, arguments: Any) 
 async def _earlier_preview(live: LiveContext, record: CallRecord) -> EarlierPreview:
     """The contents that earlier calls of the round, which have not run yet, would write."""
     earlier: EarlierPreview = {}
-    if record.touches is None and record.limit is None:
+    if record.touches is None and record.violation is None:
         return earlier
     for call in itertools.takewhile(lambda other: other.id != record.id, live.draft().round_calls()):
-        if call.status in ("pending", "approved") and call.effect == "mutating" and call.basis and call.line is None:
+        if (
+            call.status in ("pending", "approved")
+            and call.effect == "mutating"
+            and call.content_hash
+            and call.command_line is None
+        ):
             await prepare(live, call.tool, call.arguments, earlier)
     return earlier
 
 
 def _has_same_files(record: CallRecord, preview: CallPreview, arguments: Any) -> bool:
-    if record.line is not None:  # a command's files follow from the line and the working directory
+    if record.command_line is not None:  # a command's files follow from the line and the working directory
         return all(arguments.get(name) == record.arguments.get(name) for name in ("command", "cwd"))
     return preview.touches is not None and preview.touches == record.touches
 
@@ -200,31 +205,31 @@ def _too_long_detail(size: int) -> str:
 
 
 def _invalid_arguments(tool: str, detail: str) -> CallPreview:
-    limit = Reason(Code.INVALID_ARGUMENTS, {"tool": tool, "detail": detail})
-    return CallPreview(effect="unknown", limit=limit)
+    violation = Reason(Code.INVALID_ARGUMENTS, {"tool": tool, "detail": detail})
+    return CallPreview(effect="unknown", violation=violation)
 
 
 async def prepare(live: LiveContext, name: str, arguments: Any, earlier: EarlierPreview | None = None) -> CallPreview:
-    """The tool's preview of a call. Failures of the tool become a limit of the call."""
+    """The tool's preview of a call. A failure of the tool becomes a violation."""
     registry = live.dependencies.registry
     tool = registry.find(name, live.core.workspace)
     if tool is None:
         allowed = ", ".join(registry.tools_in(live.core.workspace))
-        return CallPreview(effect="unknown", limit=Reason(Code.UNKNOWN_TOOL, {"tool": name, "allowed": allowed}))
+        return CallPreview(effect="unknown", violation=Reason(Code.UNKNOWN_TOOL, {"tool": name, "allowed": allowed}))
     try:
         parsed = parse_arguments(name, tool.parameters, arguments)
         preview = await tool.prepare(parsed, live.workspace().with_planned({} if earlier is None else earlier))
         return msgspec.convert(_with_clean_texts(preview), CallPreview)
     except ToolError as error:
-        return CallPreview(effect=tool.effect, limit=error.reason)
+        return CallPreview(effect=tool.effect, violation=error.reason)
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is None or task.cancelling():
             raise
-        return CallPreview(effect=tool.effect, limit=tool_failure(name, "the tool cancelled itself"))
+        return CallPreview(effect=tool.effect, violation=tool_failure(name, "the tool cancelled itself"))
     except Exception as error:  # tools are foreign code: their exceptions fail the call, not the turn
         detail = with_bytes_escaped(f"{type(error).__name__}: {error}")
-        return CallPreview(effect=tool.effect, limit=tool_failure(name, detail))
+        return CallPreview(effect=tool.effect, violation=tool_failure(name, detail))
 
 
 def _with_clean_texts(preview: Any) -> Any:

@@ -69,7 +69,7 @@ def offers_for(live: LiveContext, call: CallRecord, *, by: str) -> list[RuleOpti
         call.fingerprint,
         arguments,
         call.touches,
-        words=call.line.leading if call.line is not None else (),
+        words=call.command_line.leading if call.command_line is not None else (),
         workspace=live.core.workspace,
         origin=origin,
     )

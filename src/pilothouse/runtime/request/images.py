@@ -56,9 +56,9 @@ async def resolve_image(live: LiveContext, image: Image) -> Image:
 
 def _read(workspace: Workspace, image: Image, path: str) -> Image:
     """Raises: ToolError, InvalidInput."""
-    limit = workspace.violation(path)
-    if limit is not None:
-        raise ToolError(limit.code, **limit.params)
+    violation = workspace.violation(path)
+    if violation is not None:
+        raise ToolError(violation.code, **violation.params)
     data = workspace.read(path, MAX_IMAGE_BYTES)
     kind = detect_media_type(data)
     return msgspec.structs.replace(image, data=b64encode(data).decode(), media_type=kind)

@@ -50,13 +50,13 @@ class PresentFile(NamedTuple):
     """The present content of a file."""
 
     data: bytes
-    basis: str
+    content_hash: str
     """The hash of the content, ABSENT where there is no file."""
 
-    def basis_in(self, encoding: Encoding) -> str:
-        """The basis of a preview in this encoding: the person saw both the content and its decoding."""
+    def content_hash_in(self, encoding: Encoding) -> str:
+        """The content hash of a preview in this encoding: the person saw both the content and its decoding."""
         name = encoding.name if self.data.startswith(encoding.bom) else f"{encoding.name}:bom"  # new: gets a mark
-        return self.basis if name == UTF_8.name else f"{self.basis}:{name}"
+        return self.content_hash if name == UTF_8.name else f"{self.content_hash}:{name}"
 
 
 T = TypeVar("T")
@@ -67,8 +67,8 @@ def try_change(
 ) -> tuple[PresentFile, T]:
     """Try a change on the present file and, where that fails, on the file as earlier calls of the same round leave it.
 
-    `change` returns what is shown of the change, and the file's new content. The basis is that of the present file even
-    where the preview was made from a planned content: the start compares it with the disk at the time of the preview.
+    `change` returns what is shown of the change, and the file's new content. The hash is that of the present file even
+    where the preview was made from a planned content: the start compares the file with the one of the preview.
     Raises: ToolError.
     """
     real_path = workspace.touched_paths(path)[-1]
@@ -79,13 +79,13 @@ def try_change(
     except ToolError as error:
         if planned is None:
             raise
-        basis = ABSENT if error.reason.code is Code.FILE_MISSING else workspace.content_hash(path)
-        present = PresentFile(planned, basis)
+        content_hash = ABSENT if error.reason.code is Code.FILE_MISSING else workspace.content_hash(path)
+        present = PresentFile(planned, content_hash)
         display, workspace.planned[real_path] = change(present)
         return present, display
     if planned is not None:
         with contextlib.suppress(ToolError):
-            _, after = change(PresentFile(planned, present.basis))
+            _, after = change(PresentFile(planned, present.content_hash))
     workspace.planned[real_path] = after
     return present, display
 
@@ -95,9 +95,9 @@ def refuse_changed(context: ToolContext, path: str, present: str, encoding: str 
 
     `present` is the file's content hash, `encoding` the encoding in which the file is read. Raises: ToolError.
     """
-    if context.basis is None:
+    if context.content_hash is None:
         return
-    shown_hash, _, shown_encoding = context.basis.partition(":")
+    shown_hash, _, shown_encoding = context.content_hash.partition(":")
     is_same_encoding = (shown_encoding.removesuffix(":bom") or UTF_8.name) == encoding
     if not (is_same_encoding and is_own_change(context, path, shown_hash, present)):
         raise ToolError(Code.FILE_CHANGED, path=path)
@@ -106,10 +106,10 @@ def refuse_changed(context: ToolContext, path: str, present: str, encoding: str 
 def read_present(workspace: Workspace, path: str) -> PresentFile:
     """Raises: ToolError for a file that changed since the agent read it, and for a file that cannot be read."""
     data = workspace.read(path)
-    basis = hashlib.sha256(data).hexdigest()
-    if workspace.read_digests.get(workspace.touched_paths(path)[-1], basis) != basis:
+    content_hash = hashlib.sha256(data).hexdigest()
+    if workspace.read_digests.get(workspace.touched_paths(path)[-1], content_hash) != content_hash:
         raise ToolError(Code.FILE_CHANGED_SINCE_READ, path=path)
-    return PresentFile(data, basis)
+    return PresentFile(data, content_hash)
 
 
 class WriteFileArguments(Arguments):
@@ -135,22 +135,22 @@ class WriteFile:
 
 
 def _prepare_write(arguments: WriteFileArguments, workspace: Workspace) -> CallPreview:
-    limit = workspace.violation(arguments.path, writing=True)
-    if limit is not None:
-        return CallPreview(effect="mutating", limit=limit)
+    violation = workspace.violation(arguments.path, writing=True)
+    if violation is not None:
+        return CallPreview(effect="mutating", violation=violation)
     present, encoding = _read_target(workspace, arguments)
     content = _encoded_content(arguments, present, encoding)
     workspace.planned[workspace.touched_paths(arguments.path)[-1]] = content
     before, after = encoding.decode(present.data), encoding.decode(content)
     preview, is_whole = diff(arguments.path, before, after, encoding.name)
-    dangerous = [] if present.basis == ABSENT else ["overwrite"]
+    dangerous = [] if present.content_hash == ABSENT else ["overwrite"]
     dangerous += [] if is_whole else [INCOMPLETE_PREVIEW]
     return CallPreview(
         effect="mutating",
         touches=workspace.touched_paths(arguments.path),
         dangerous=tuple(dangerous),
         preview=preview,
-        basis=present.basis_in(encoding),
+        content_hash=present.content_hash_in(encoding),
         ask=workspace.approval_reason(arguments.path),
     )
 
@@ -167,7 +167,7 @@ def _read_target(workspace: Workspace, arguments: WriteFileArguments) -> tuple[P
         return PresentFile(b"", ABSENT), encoding_for_new_file(charset_of(workspace, path))
     encoding = encoding_of(workspace, path, present.data)
     if encoding is None:
-        return PresentFile(b"", present.basis), UTF_8  # not text: the diff shows the new content only
+        return PresentFile(b"", present.content_hash), UTF_8  # not text: the diff shows the new content only
     if not encoding.is_certain and not arguments.content.isascii():
         readings = describe_candidates(present.data, candidates(present.data, encoding.name))
         raise ToolError(Code.ENCODING_UNCERTAIN, path=path, candidates=readings)
@@ -187,15 +187,15 @@ def _write(arguments: WriteFileArguments, context: ToolContext) -> str:
     _refuse_changed(context, present, encoding, arguments.path)
     data = _encoded_content(arguments, present, encoding)
     links = hard_links_note(context.workspace, arguments.path)
-    write_recorded(context, arguments.path, data, present.basis)
+    write_recorded(context, arguments.path, data, present.content_hash)
     encoding_note = "" if encoding.name == "utf-8" else f" in {encoding.name}"
     return f"Wrote {len(data)} bytes{encoding_note} to {arguments.path}.{links}"
 
 
 def _refuse_changed(context: ToolContext, present: PresentFile, encoding: Encoding, path: str) -> None:
     """Raises: ToolError where the file or its encoding is not what a person was shown."""
-    if context.basis != present.basis_in(encoding):
-        refuse_changed(context, path, present.basis, encoding.name)
+    if context.content_hash != present.content_hash_in(encoding):
+        refuse_changed(context, path, present.content_hash, encoding.name)
 
 
 class Edit(Arguments):
@@ -233,9 +233,9 @@ class EditFile:
 
 
 def _prepare_edit(arguments: EditFileArguments, workspace: Workspace) -> CallPreview:
-    limit = workspace.violation(arguments.path, writing=True)
-    if limit is not None:
-        return CallPreview(effect="mutating", limit=limit)
+    violation = workspace.violation(arguments.path, writing=True)
+    if violation is not None:
+        return CallPreview(effect="mutating", violation=violation)
 
     def change(present: PresentFile) -> tuple[tuple[bytes, Encoding], bytes]:
         after, encoding = _edit_content(workspace, arguments, present)
@@ -243,10 +243,12 @@ def _prepare_edit(arguments: EditFileArguments, workspace: Workspace) -> CallPre
 
     present, (after, encoding) = try_change(workspace, arguments.path, change)
     preview = diff(arguments.path, encoding.decode(present.data), encoding.decode(after), encoding.name)
-    return edit_preview(workspace, arguments.path, preview, present.basis_in(encoding))
+    return edit_preview(workspace, arguments.path, preview, present.content_hash_in(encoding))
 
 
-def edit_preview(workspace: Workspace, path: str, diff_and_completeness: tuple[str, bool], basis: str) -> CallPreview:
+def edit_preview(
+    workspace: Workspace, path: str, diff_and_completeness: tuple[str, bool], content_hash: str
+) -> CallPreview:
     """`diff_and_completeness` is the diff and whether it is complete."""
     preview, is_whole = diff_and_completeness
     return CallPreview(
@@ -254,7 +256,7 @@ def edit_preview(workspace: Workspace, path: str, diff_and_completeness: tuple[s
         touches=workspace.touched_paths(path),
         dangerous=() if is_whole else (INCOMPLETE_PREVIEW,),
         preview=preview,
-        basis=basis,
+        content_hash=content_hash,
         ask=workspace.approval_reason(path),
     )
 
@@ -264,7 +266,7 @@ def _edit(arguments: EditFileArguments, context: ToolContext) -> str:
     after, encoding = _edit_content(context.workspace, arguments, present)
     _refuse_changed(context, present, encoding, arguments.path)
     links = hard_links_note(context.workspace, arguments.path)
-    write_recorded(context, arguments.path, after, present.basis)
+    write_recorded(context, arguments.path, after, present.content_hash)
     return links
 
 
@@ -298,11 +300,11 @@ def hard_links_note(workspace: Workspace, path: str) -> str:
     return f" The file had several names: {names} the old content."
 
 
-def write_recorded(context: ToolContext, path: str, data: bytes, basis: str | None) -> None:
+def write_recorded(context: ToolContext, path: str, data: bytes, content_hash: str | None) -> None:
     """Write a file after recording its previous content for undo. Raises: ToolError."""
     if context.artifacts is not None:
         _record_change(context, context.artifacts, path, data)
-    context.workspace.write(path, data, expected=basis)
+    context.workspace.write(path, data, expected=content_hash)
     context.workspace.read_digests[context.workspace.touched_paths(path)[-1]] = hashlib.sha256(data).hexdigest()
 
 

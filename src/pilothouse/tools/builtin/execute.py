@@ -74,19 +74,19 @@ class Execute:
         classification = classify(arguments.command)
         in_shell = workspace.without_mounts()
         limits = CommandLimits(arguments.command, classification, arguments.cwd, workspace)
-        limit = in_shell.violation(arguments.cwd) or limits.broken()
+        violation = in_shell.violation(arguments.cwd) or limits.violation()
         files = None
-        if limit is None:
+        if violation is None:
             with in_shell.directory(arguments.cwd) as fd:
                 files = self._files(classification, arguments.cwd, in_shell, fd, NO_WRITES)
         return CallPreview(
             effect="read_only" if self._only_reads(classification) else "mutating",
-            limit=limit,
+            violation=violation,
             preview=arguments.command,
             dangerous=_dangers(classification, files),
-            line=self._line(classification, workspace),
-            basis=files.basis if files is not None else None,
-            ask=limits.approval_reason() if limit is None else None,
+            command_line=self._line(classification, workspace),
+            content_hash=files.content_hash if files is not None else None,
+            ask=limits.approval_reason() if violation is None else None,
         )
 
     def _only_reads(self, classification: Classification) -> bool:
@@ -153,10 +153,10 @@ class Execute:
         limits = await self._shell.confinement(context, temporary)
         in_shell = context.workspace.without_mounts()
         with in_shell.directory(arguments.cwd) as fd:
-            if context.basis is not None:  # compared last, because the preparation takes time
+            if context.content_hash is not None:  # compared last, because the preparation takes time
                 writes = await in_thread(writes_of_calls, context, context.shown_before)
                 files: CommandFiles = await in_thread(self._files, classification, arguments.cwd, in_shell, fd, writes)
-                if not is_same(files.basis, context.basis):
+                if not is_same(files.content_hash, context.content_hash):
                     raise ToolError(Code.COMMAND_FILES_CHANGED, command=arguments.command)
             folder = (fd, context.workspace.root / unescape(arguments.cwd))
             running = await self._shell.start(arguments.command, folder, context, limits, temporary)
@@ -180,9 +180,9 @@ def _is_git_remark_due(classification: Classification, context: ToolContext) -> 
 def _shown_code_files(
     arguments: ExecuteArguments, classification: Classification, context: ToolContext
 ) -> frozenset[str]:
-    """The code-running files that the person saw in the command before approving it; without a basis, nobody saw
-    any."""
-    if context.basis is None:
+    """The code-running files that the person saw in the command before approving it; without a content hash,
+    nobody saw any."""
+    if context.content_hash is None:
         return frozenset()
     return CommandLimits(arguments.command, classification, arguments.cwd, context.workspace).shown_code_files()
 
@@ -195,8 +195,8 @@ def _check_text(command: str) -> None:
 
 
 def _dangers(classification: Classification, files: CommandFiles | None) -> tuple[str, ...]:
-    """The dangers of the line. A redirection into a missing file overwrites nothing; the basis notices a file that
-    appears later."""
+    """The dangers of the line. A redirection into a missing file overwrites nothing; the content hash
+    reveals a file that appears later."""
     if files is None or not classification.redirected or files.may_exist(classification.redirected):
         return classification.dangers
     return tuple(danger for danger in classification.dangers if danger != "overwrite")

@@ -65,9 +65,9 @@ class NotebookEdit:
 
 
 def _prepare(arguments: NotebookEditArguments, workspace: Workspace) -> CallPreview:
-    limit = workspace.violation(arguments.path, writing=True)
-    if limit is not None:
-        return CallPreview(effect="mutating", limit=limit)
+    violation = workspace.violation(arguments.path, writing=True)
+    if violation is not None:
+        return CallPreview(effect="mutating", violation=violation)
 
     def change(present: PresentFile) -> tuple[tuple[str, str], bytes]:
         before, encoding = _decode(present, arguments.path)
@@ -75,17 +75,17 @@ def _prepare(arguments: NotebookEditArguments, workspace: Workspace) -> CallPrev
         return (before, encoding.decode(data)), data
 
     present, (before, after) = try_change(workspace, arguments.path, change)
-    return edit_preview(workspace, arguments.path, diff(arguments.path, before, after), present.basis)
+    return edit_preview(workspace, arguments.path, diff(arguments.path, before, after), present.content_hash)
 
 
 def _run(arguments: NotebookEditArguments, context: ToolContext) -> str:
     present = read_present(context.workspace, arguments.path)
     before, encoding = _decode(present, arguments.path)
-    if context.basis != present.basis:
-        refuse_changed(context, arguments.path, present.basis)
+    if context.content_hash != present.content_hash:
+        refuse_changed(context, arguments.path, present.content_hash)
     data = encoding.bom + encoding.encode(_change_cell(before, arguments), arguments.path)
     links = hard_links_note(context.workspace, arguments.path)
-    write_recorded(context, arguments.path, data, present.basis)
+    write_recorded(context, arguments.path, data, present.content_hash)
     return links
 
 

@@ -63,8 +63,10 @@ async def prepare_reading(path: str, workspace: Workspace) -> CallPreview:
 
 
 def _prepare_reading(path: str, workspace: Workspace) -> CallPreview:
-    limit = workspace.violation(path)
-    return CallPreview(effect="read_only", touches=None if limit else workspace.touched_paths(path), limit=limit)
+    violation = workspace.violation(path)
+    return CallPreview(
+        effect="read_only", touches=None if violation else workspace.touched_paths(path), violation=violation
+    )
 
 
 def encoding_of(workspace: Workspace, path: str, data: bytes, *, is_cut: bool = False) -> Encoding | None:

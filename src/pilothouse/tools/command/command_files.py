@@ -1,10 +1,10 @@
 """The files that decide what a command line runs: scripts, programs, and the first files of known runners.
 
-A hash of their state is the basis of a call. A command does not run if its basis differs from the basis that was shown.
-Unless the line is plain, other files may decide too: the basis is then a partial one, and the approval says so.
+The hash of their state is the content hash of a call: a command does not run if the hash is not the one that was shown.
+Unless the line is plain, other files may decide too: the hash is then a partial one, and the approval says so.
 
-A person who approves a write and a command of one answer has seen the files that the write leaves behind. The basis is
-therefore compared as if the earlier calls of the round had written nothing, provided that the files hold what those
+A person who approves a write and a command of one answer has seen the files that the write leaves behind. The hashes
+are therefore compared as if the earlier calls of the round had written nothing, provided that the files hold what those
 calls wrote.
 """
 
@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from pilothouse.domain.calls import PARTIAL_BASIS
+from pilothouse.domain.calls import PARTIAL_HASH_SUFFIX
 from pilothouse.domain.runner_files import first_files, package_words
 from pilothouse.sandbox.shell import Classification
 from pilothouse.system.file_inspection import FileInspection, identity
@@ -30,7 +30,7 @@ MAX_FOLDER_PASSES = 4
 class CommandFiles(NamedTuple):
     """The files of one command line."""
 
-    basis: str
+    content_hash: str
     """A hash of the present state of the files, and whether the files are all that decide."""
     folders: tuple[str, ...]
     """The folders from which the words of the line may be meant: the working directory, and folders that words name."""
@@ -93,8 +93,8 @@ class _Inspection:
         for file, state in sorted(files.states.items()):
             digest.update(f"{file} {state} {_execute_bits(file)}\n".encode(errors="surrogateescape"))
         has_all_folders = self._has_all_folders and files.is_complete
-        basis = digest.hexdigest() + ("" if code.is_known else PARTIAL_BASIS)
-        return CommandFiles(basis, tuple(files.folders), has_all_folders)
+        content_hash = digest.hexdigest() + ("" if code.is_known else PARTIAL_HASH_SUFFIX)
+        return CommandFiles(content_hash, tuple(files.folders), has_all_folders)
 
     def _programs_by_name(self) -> set[str]:
         """The programs to look for on the PATH. A program that the line names by its path is among the words."""
@@ -106,12 +106,12 @@ class _Inspection:
             self._files.add(path)
 
 
-def is_same(basis: str, shown: str) -> bool:
-    """Whether a basis at the start names the state that was shown. A line that was shown without a warning must still
-    need none."""
-    if basis.endswith(PARTIAL_BASIS) and not shown.endswith(PARTIAL_BASIS):
+def is_same(content_hash: str, shown: str) -> bool:
+    """Whether the hash at the start is the hash that was shown. A line that was shown without a warning must still need
+    none."""
+    if content_hash.endswith(PARTIAL_HASH_SUFFIX) and not shown.endswith(PARTIAL_HASH_SUFFIX):
         return False
-    return basis.removesuffix(PARTIAL_BASIS) == shown.removesuffix(PARTIAL_BASIS)
+    return content_hash.removesuffix(PARTIAL_HASH_SUFFIX) == shown.removesuffix(PARTIAL_HASH_SUFFIX)
 
 
 def _execute_bits(path: str) -> int:

@@ -46,7 +46,7 @@ class CommandLimits:
         self._in_shell = workspace.without_mounts()
         self._real_folders: dict[str, str] = {}
 
-    def broken(self) -> Reason | None:
+    def violation(self) -> Reason | None:
         """The hard limit of a protected file that the line plainly writes to, or of a file of the runtime (which may
         hold keys) that the line plainly names."""
         named, written = self._named(), self._written
@@ -63,9 +63,9 @@ class CommandLimits:
         for folder in folders:
             for word in (word for word in written if word not in unwritten):
                 for path in self._meanings(folder, word):
-                    limit = self._limit_of(path, writing=True)
-                    if limit is not None and limit.code in (Code.PROTECTED_PATH, Code.UPLOAD_READ_ONLY):
-                        return Reason(limit.code, {"path": word})
+                    violation = self._violation_of(path, writing=True)
+                    if violation is not None and violation.code in (Code.PROTECTED_PATH, Code.UPLOAD_READ_ONLY):
+                        return Reason(violation.code, {"path": word})
             for word in named:
                 if any(map(self._is_runtimes_own, self._meanings(folder, word))):
                     return Reason(Code.PROTECTED_PATH, {"path": word})
@@ -195,10 +195,10 @@ class CommandLimits:
         return copied(self._classification)
 
     def _is_protected(self, word: str) -> bool:
-        limits = (
-            self._limit_of(path, writing=True) for folder in self._folders for path in self._meanings(folder, word)
+        violations = (
+            self._violation_of(path, writing=True) for folder in self._folders for path in self._meanings(folder, word)
         )
-        return any(limit is not None and limit.code is Code.PROTECTED_PATH for limit in limits)
+        return any(violation is not None and violation.code is Code.PROTECTED_PATH for violation in violations)
 
     @cached_property
     def _plain_names(self) -> set[str]:
@@ -210,8 +210,8 @@ class CommandLimits:
             if reason is not None and reason.code is Code.RUNS_CODE:
                 return True
             if not _is_repository(path) and may_run_code(path):
-                limit = self._in_shell.violation(path, writing=True)
-                if limit is not None and limit.code is Code.PROTECTED_PATH:
+                violation = self._in_shell.violation(path, writing=True)
+                if violation is not None and violation.code is Code.PROTECTED_PATH:
                     return True
         return False
 
@@ -290,13 +290,13 @@ class CommandLimits:
             match[0] for path in workspace.runtimes for match in re.finditer(re.escape(str(path)) + _TO_END, text)
         }
 
-    def _limit_of(self, path: str, *, writing: bool = False) -> Reason | None:
+    def _violation_of(self, path: str, *, writing: bool = False) -> Reason | None:
         # A shell knows the conversation's folders by their whole path only.
         return (self._workspace if path.startswith("/") else self._in_shell).violation(path, writing=writing)
 
     def _is_runtimes_own(self, path: str) -> bool:
-        limit = self._limit_of(path)
-        if limit is None or limit.code not in (Code.PROTECTED_PATH, Code.OUTSIDE_WORKSPACE):
+        violation = self._violation_of(path)
+        if violation is None or violation.code not in (Code.PROTECTED_PATH, Code.OUTSIDE_WORKSPACE):
             return False
         real = Path(real_path(self._workspace.root / unescape(path)))
         return any(real == each or each in real.parents for each in self._workspace.runtimes)

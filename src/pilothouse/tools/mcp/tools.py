@@ -77,7 +77,7 @@ class MCPTool:
         if self.has_changed:
             ask = Reason(Code.TOOL_CHANGED, {"server": self.server, "tool": self._definition.name})
             preview = f"{self._difference()}\n\n{preview}"
-        return CallPreview(effect=self.effect, preview=preview, basis=self.digest, ask=ask)
+        return CallPreview(effect=self.effect, preview=preview, content_hash=self.digest, ask=ask)
 
     def _difference(self) -> str:
         before = self._accepted.accepted_definition(self._key, self._definition.name) or ""
@@ -85,7 +85,7 @@ class MCPTool:
         return visible("\n".join(lines))
 
     async def run(self, arguments: dict[str, Any], context: ToolContext) -> str:
-        if context.basis is not None and context.basis != self.digest:
+        if context.content_hash is not None and context.content_hash != self.digest:
             raise ToolError(Code.REACH_CHANGED, tool=self.name)
         if self.has_changed:  # only a person's approval of the change lets the call run
             self._accepted.accept(self._key, {self._definition.name: self.text})

@@ -124,7 +124,7 @@ async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
         context = ToolContext(
             call_id=call.id,
             workspace=live.workspace(),
-            basis=_basis(call),
+            content_hash=_expected_content_hash(call),
             # A sub-agent may wait for the person. The time limit applies to the sub-agent's own calls.
             seconds=None if call.effect == "delegating" else turn.dependencies.limits.call_seconds,
             delegate=lambda task, mode: live.services.delegate(live, task, mode),
@@ -143,11 +143,11 @@ async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
     return await execute_tool(tool, arguments, context)
 
 
-def _basis(call: CallRecord) -> str | None:
-    """The basis that a call is checked against. A command that no person saw has none: such a command may run files
-    that an earlier call of the round has written."""
-    is_command = call.line is not None
-    return None if is_command and not _was_shown(call) else call.basis
+def _expected_content_hash(call: CallRecord) -> str | None:
+    """The content hash that a call is checked against. A command that no person saw has none: such a command may run
+    files that an earlier call of the round has written."""
+    is_command = call.command_line is not None
+    return None if is_command and not _was_shown(call) else call.content_hash
 
 
 def _was_shown(call: CallRecord) -> bool:
@@ -170,7 +170,7 @@ async def _has_changed_reach(turn: Turn, call: CallRecord) -> bool:
     if call.touches is None or not current_snapshot(turn.live).depends_on_folders:
         return False
     preview = await prepare(turn.live, call.tool, call.arguments)
-    return preview.limit is None and preview.touches != call.touches
+    return preview.violation is None and preview.touches != call.touches
 
 
 def _end_call(turn: Turn, draft: Draft, call_id: CallId, task: asyncio.Task[tuple[Outcome, int]]) -> None:

@@ -77,7 +77,7 @@ async def _decide_round(
 
 def _apply_decision(turn: Turn, draft: Draft, record: CallRecord, decision: Decision) -> None:
     if decision.verdict is Verdict.DENY:
-        is_mistake = decision.reason == record.limit and decision.reason.code not in _DENIALS
+        is_mistake = decision.reason == record.violation and decision.reason.code not in _DENIALS
         status: EndStatus = "failed" if is_mistake else "denied"
         end_call(draft, turn.live, record.id, status, reason=decision.reason)
         return
