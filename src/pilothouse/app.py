@@ -20,7 +20,7 @@ from pilothouse.system.ambient import Ambient, SystemAmbient, timestamp
 from pilothouse.tools.base import Category, Tool
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.function_tools import tools_of_file, tools_of_packages
-from pilothouse.tools.mcp.definitions import read_definitions, server_warnings
+from pilothouse.tools.mcp.definitions import mcp_server_warnings, read_definitions
 from pilothouse.tools.mcp.servers import AcceptedTools, MCPServers
 from pilothouse.tools.registry import Registry
 from pilothouse.tools.undo.limits import UndoLimits
@@ -44,7 +44,7 @@ def build_runtime(
     """
     ambient: Ambient = SystemAmbient()
     configuration = settings.configuration
-    configuration.read_servers = server_warnings
+    configuration.read_servers = mcp_server_warnings
     provider = ProviderSetup(settings)
     tracing = tracing_from(environment, ambient, lambda context_id: runtime.model_of(context_id))
     registry = Registry(configured_tools(settings, environment))

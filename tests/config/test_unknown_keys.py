@@ -16,7 +16,7 @@ from pilothouse.domain.spelling import suggest_key
 from pilothouse.i18n import translate
 from pilothouse.settings import read_settings
 from pilothouse.storage.memory import MemoryStore
-from pilothouse.tools.mcp.definitions import server_warnings
+from pilothouse.tools.mcp.definitions import mcp_server_warnings
 
 DATA = Path(__file__).parents[1] / "data/config"
 
@@ -30,7 +30,7 @@ def configured(folder: Path, **files: str) -> Configuration:
         path.write_text(text)
     environment = {"PILOTHOUSE_CONFIG": str(folder / "config.toml"), "PILOTHOUSE_DATA_DIR": str(folder / "data")}
     made = read_settings(environment).configuration
-    made.read_servers = server_warnings
+    made.read_servers = mcp_server_warnings
     return made
 
 

@@ -76,7 +76,7 @@ async def test_keys_in_any_other_folder_that_can_be_read_are_not_read_in_review(
     root = folder if inside == "workspace" else tmp_path / "work"
     also = [Root(folder)] if inside == "root" else []
     path = f"{folder}/app:{PATH}" if inside == "programs" else PATH
-    workspace = Workspace(root, private=[data], also=also)
+    workspace = Workspace(root, private=[data], extra_roots=also)
     said = await use(workspace, f"cat {data}/tokens.json; cat {folder}/app/readme", confined=True, path=path)
     assert "planted" not in said
     assert "public" in said

@@ -482,7 +482,7 @@ async def test_of_folders_beside_only_those_that_may_be_are_written() -> None:
     with place(None) as base:
         (base / "open").mkdir()
         (base / "shut").mkdir()
-        workspace = Workspace(base / "work", also=[Root(base / "open", True), Root(base / "shut")])
+        workspace = Workspace(base / "work", extra_roots=[Root(base / "open", True), Root(base / "shut")])
         said = await use(workspace, f"echo x > {base}/open/f; echo x > {base}/shut/f", sandbox="workspace")
         assert (base / "open/f").exists()
         assert not (base / "shut/f").exists()

@@ -165,7 +165,7 @@ async def test_a_folder_beside_is_reached_by_its_whole_path_and_no_further(tmp_p
         (tmp_path / each).write_text(NOTEBOOK)
     (tmp_path / "open/link").symlink_to("../data")
     also = [Root(tmp_path / "open", True), Root(tmp_path / "shut")]
-    workspace = Workspace(tmp_path / "proj", private=[tmp_path / "data"], also=also)
+    workspace = Workspace(tmp_path / "proj", private=[tmp_path / "data"], extra_roots=also)
     before = tree(tmp_path)
     for path in (
         "open/link/tokens.json",
@@ -189,7 +189,7 @@ async def test_the_runtimes_data_in_a_folder_beside_is_not_reached(tmp_path: Pat
     (tmp_path / "home/data").mkdir(parents=True)
     (tmp_path / "home/data/tokens.json").write_text(NOTEBOOK)
     private = [tmp_path / "home/data"]
-    workspace = Workspace(tmp_path / "proj", private=private, also=[Root(tmp_path / "home", True)])
+    workspace = Workspace(tmp_path / "proj", private=private, extra_roots=[Root(tmp_path / "home", True)])
     for path in ("home/data/tokens.json", "home/data"):
         code, said = await use(workspace, name, str(tmp_path / path))
         assert code is Code.PROTECTED_PATH
@@ -202,7 +202,7 @@ def test_what_runs_code_in_a_folder_beside_is_asked_for_too(tmp_path: Path) -> N
     """However deep the workspace itself lies."""
     (tmp_path / "a/b/c/proj").mkdir(parents=True)
     (tmp_path / "o").mkdir()
-    workspace = Workspace(tmp_path / "a/b/c/proj", also=[Root(tmp_path / "o", True)])
+    workspace = Workspace(tmp_path / "a/b/c/proj", extra_roots=[Root(tmp_path / "o", True)])
     for name in (".vscode/tasks.json", ".mcp.json", "x.code-workspace", ".devcontainer/devcontainer.json"):
         assert workspace.approval_reason(name) is not None
         assert workspace.approval_reason(str(tmp_path / "o" / name)) is not None, name
@@ -211,7 +211,7 @@ def test_what_runs_code_in_a_folder_beside_is_asked_for_too(tmp_path: Path) -> N
 async def test_a_file_made_in_a_folder_beside_can_be_undone(tmp_path: Path) -> None:
     (tmp_path / "proj").mkdir()
     (tmp_path / "o").mkdir()
-    workspace = Workspace(tmp_path / "proj", also=[Root(tmp_path / "o", True)])
+    workspace = Workspace(tmp_path / "proj", extra_roots=[Root(tmp_path / "o", True)])
     artifacts = ArtifactStore(tmp_path / "kept")
     path = tmp_path / "o/new.txt"
     for name, arguments in (("write_file", {"path": str(path), "content": "x"}), ("undo", {})):

@@ -134,7 +134,7 @@ async def test_a_confined_command_reads_no_folder_of_another_user(tmp_path: Path
     tool = Execute({"PATH": "/usr/bin:/bin", "HOME": "/"}, sandbox="workspace")
     job = ToolContext(
         call_id=CallId("c1"),
-        workspace=Workspace(tmp_path, others=[tmp_path / "theirs"]),
+        workspace=Workspace(tmp_path, foreign_roots=[tmp_path / "theirs"]),
         confined=confined,
         seconds=20,
     )
@@ -151,9 +151,9 @@ async def test_a_search_reads_no_folder_of_another_user(tmp_path: Path, engine: 
         (tmp_path / "root" / name / "plan.txt").write_text(f"plan: {name}\n")
     others = [tmp_path / "root/theirs"]
     if beside:
-        workspace = Workspace(tmp_path / "root/mine", also=[Root(tmp_path / "root")], others=others)
+        workspace = Workspace(tmp_path / "root/mine", extra_roots=[Root(tmp_path / "root")], foreign_roots=others)
     else:
-        workspace = Workspace(tmp_path / "root", others=others)
+        workspace = Workspace(tmp_path / "root", foreign_roots=others)
     arguments = GrepArguments(pattern="plan", path=str(tmp_path / "root"))
     output = await Grep(engine).run(arguments, ToolContext(call_id=CallId("c1"), workspace=workspace, seconds=20))
     assert "plan: mine" in output

@@ -204,9 +204,9 @@ async def test_the_roots_of_other_users_are_closed_to_a_users_confined_commands(
         roots = {"anna": [here.root / "anna"], "bob": [beside], "carl": [inside], "dora": [here.root]}
         object.__setattr__(here.world.dependencies, "user_roots", roots)
         made = await here.world.runtime.create_context(here.root / "anna", by="anna")
-        assert (await here.world.runtime.context(made)).workspace().others == (beside,)
+        assert (await here.world.runtime.context(made)).workspace().foreign_roots == (beside,)
         made = await here.world.runtime.create_context(beside)
-        assert (await here.world.runtime.context(made)).workspace().others == ()
+        assert (await here.world.runtime.context(made)).workspace().foreign_roots == ()
 
 
 def test_a_table_for_a_user_who_does_not_exist_is_told(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
 from pilothouse.tools.base import Tool
 from pilothouse.tools.builtin import builtin_tools
-from pilothouse.tools.mcp.definitions import ServerDefinition, server_warnings
+from pilothouse.tools.mcp.definitions import MCPServerDefinition, mcp_server_warnings
 from tests.support.scale import HANG_SECONDS
 
 PROGRAM = Path(__file__).with_name("mcp_tools_program.py")
@@ -52,13 +52,13 @@ def configuration(folder: Path) -> Configuration:
     (folder / "own").mkdir(exist_ok=True)
     made = Configuration(folder / "own" / "config.toml")
     made.trust_store = Trust(folder / "data" / "trust.json", lambda: NOW)
-    made.read_servers = server_warnings
+    made.read_servers = mcp_server_warnings
     return made
 
 
-def lender(folder: Path, name: str = "docs", **more: Any) -> ServerDefinition:
+def lender(folder: Path, name: str = "docs", **more: Any) -> MCPServerDefinition:
     folder.mkdir(parents=True, exist_ok=True)
-    return ServerDefinition(name=name, command=sys.executable, args=(str(PROGRAM), str(folder)), **more)
+    return MCPServerDefinition(name=name, command=sys.executable, args=(str(PROGRAM), str(folder)), **more)
 
 
 def lends(folder: Path, *tools: dict[str, Any]) -> None:

@@ -186,7 +186,7 @@ def test_a_plan_lies_on_the_borders_of_blocks_and_takes_only_what_may_go(case: C
     dropped = [block for block in case.history().blocks() if block.start in gone]
     assert made.tokens == sum(block.tokens for block in dropped)
     assert any(not block.is_summary for block in dropped)
-    assert made.summarised == (case.budget.strategy != "recent_n")
+    assert made.needs_summary == (case.budget.strategy != "recent_n")
 
 
 @EXAMPLES

@@ -27,7 +27,7 @@ from pilothouse.runtime.runtime import Runtime
 from pilothouse.sandbox.processes import hide_environment
 from pilothouse.settings import Settings, language_of, placement_warnings, read_settings
 from pilothouse.terminal.repl import Conversation
-from pilothouse.tools.mcp.definitions import server_warnings
+from pilothouse.tools.mcp.definitions import mcp_server_warnings
 
 _CONFIGURATION = frozenset(
     {Code.INVALID_CONFIG, Code.OPEN_ACCESS, Code.WEAK_ACCESS, Code.CANNOT_LISTEN, Code.PORT_TAKEN}
@@ -88,7 +88,7 @@ async def _start(options: argparse.Namespace) -> int:
         if is_named and not settings.configuration.user_file.exists():
             # With a misspelt path, none of the restrictions in the file would apply.
             raise InvalidInput(Code.CONFIG_MISSING, path=str(settings.configuration.user_file))
-        settings.configuration.read_servers = server_warnings
+        settings.configuration.read_servers = mcp_server_warnings
         _print_warnings(options, settings)
         if options.command in _WITHOUT_RUNTIME:
             return await _answer(options, settings)

@@ -23,7 +23,7 @@ from pilothouse.system.ambient import SystemAmbient
 from pilothouse.system.private_file import replace_private_file
 from pilothouse.terminal.foreign_text import PagedText, quoted
 from pilothouse.tools.mcp.config_formats import CONTAINERS
-from pilothouse.tools.mcp.definitions import ServerDefinition, read_definitions
+from pilothouse.tools.mcp.definitions import MCPServerDefinition, read_definitions
 from pilothouse.tools.mcp.servers import AcceptedTools, MCPServers
 from pilothouse.tools.registry import Registry
 
@@ -47,7 +47,7 @@ async def mcp_command(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _own(settings: Settings) -> list[ServerDefinition]:
+def _own(settings: Settings) -> list[MCPServerDefinition]:
     file = settings.configuration.servers_file
     text = read_text(file)
     return read_definitions(text, str(file)).servers if text is not None else []
@@ -63,7 +63,7 @@ def _list(options: argparse.Namespace, settings: Settings) -> None:
     print(visible("\n".join(lines)) if lines else ui_text("mcp", "none", language))
 
 
-def _line(server: ServerDefinition) -> str:
+def _line(server: MCPServerDefinition) -> str:
     target = server.url or " ".join((server.command or "", *server.args))
     off = "" if server.enabled else "  ○"
     return f"{server.name:20} {server.transport:6} {target}{off}"

@@ -168,7 +168,7 @@ class Configuration:
     def distrust(self, folder: str) -> None:
         self._trust().distrust(folder)
 
-    def servers_of(self, folder: str) -> str | None:
+    def mcp_servers_of(self, folder: str) -> str | None:
         """Return the trusted text of the folder's MCP server file."""
         return self._trust().texts(folder).get(SERVERS)
 

@@ -89,7 +89,7 @@ class TrustService(Protocol):
 
     def distrust(self, folder: str) -> None: ...
 
-    def servers_of(self, folder: str) -> str | None:
+    def mcp_servers_of(self, folder: str) -> str | None:
         """The file of a folder's own MCP servers, as it was trusted."""
 
     def are_programs_as_trusted(self, folder: str) -> bool:

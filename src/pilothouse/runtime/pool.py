@@ -289,7 +289,9 @@ class ContextPool(ABC):
         if workspace is None or self.dependencies.mcp_servers is None or self.dependencies.trust is None:
             return
         if self.dependencies.is_beneath_a_root(workspace, core.owner):
-            await self.dependencies.mcp_servers.open_folder(workspace, self.dependencies.trust.servers_of(workspace))
+            await self.dependencies.mcp_servers.open_folder(
+                workspace, self.dependencies.trust.mcp_servers_of(workspace)
+            )
 
     async def rested(self, context_id: str) -> LiveContext:
         """Wait until the context rests."""

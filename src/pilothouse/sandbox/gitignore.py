@@ -21,11 +21,11 @@ MAX_WILDCARDS = 4000
 
 _MAX_RULE_CHARACTERS = 1000
 _MAX_COMPILED_FILES = 64
-MAX_RULE_WORK = 1_000_000_000
+MAX_RULE_WORK_CHARACTERS = 1_000_000_000
 """The budget of one walk, in characters that a wildcard passes over: a few seconds."""
-_RULE_MATCH_WORK = 10
-_RULE_COMPILE_WORK = 20_000
-_WILDCARD_COMPILE_WORK = 3_000
+_RULE_MATCH_WORK_CHARACTERS = 10
+_RULE_COMPILE_WORK_CHARACTERS = 20_000
+_WILDCARD_COMPILE_WORK_CHARACTERS = 3_000
 
 # A character class with its negation, its content and its end; or one character, perhaps behind a backslash.
 _ELEMENT = re.compile(r"(\[)([!^]?+)(\]?+(?:\\.|[^]\\])*+)(\]?)|(\\?.)", re.DOTALL)
@@ -149,8 +149,8 @@ _compiled = lru_cache(maxsize=_MAX_COMPILED_FILES)(_Rules)  # every walk reads t
 class IgnoreFile:
     """An ignore file with its rules."""
 
-    def __init__(self, base: str, name: str, text: str, above: "tuple[IgnoreFile, ...]" = ()) -> None:
-        """`base` is the file's folder, as `latin1_name` text below the root; `above` are the ignore files of the
+    def __init__(self, base: str, name: str, text: str, parent_files: "tuple[IgnoreFile, ...]" = ()) -> None:
+        """`base` is the file's folder, as `latin1_name` text below the root; `parent_files` are the ignore files of the
         folders above, and those of the same folder that were read before."""
         self.path = f"{base}/{name}" if base else name
         self.precedence = IGNORE_FILES.index(name)
@@ -158,7 +158,7 @@ class IgnoreFile:
         self.characters = len(text)
         self.lines = text.count("\n") + 1
         self.wildcards = text.count("*")
-        applied = [file for file in above if not file.is_over_limit]
+        applied = [file for file in parent_files if not file.is_over_limit]
         self.is_over_limit: bool = (
             self.characters + sum(file.characters for file in applied) > MAX_IGNORE_BYTES
             or self.lines + sum(file.lines for file in applied) > MAX_RULES
@@ -170,11 +170,11 @@ class IgnoreFile:
 
     def work(self, path: str) -> int:
         """An upper bound for the work of matching a path."""
-        return 0 if self.is_over_limit else _RULE_MATCH_WORK * self.lines + self.wildcards * len(path)
+        return 0 if self.is_over_limit else _RULE_MATCH_WORK_CHARACTERS * self.lines + self.wildcards * len(path)
 
     def work_to_compile(self) -> int:
         lines, wildcards = (0, 0) if self.is_over_limit else (self.lines, self.wildcards)
-        return _RULE_COMPILE_WORK * lines + _WILDCARD_COMPILE_WORK * wildcards
+        return _RULE_COMPILE_WORK_CHARACTERS * lines + _WILDCARD_COMPILE_WORK_CHARACTERS * wildcards
 
     def is_ignored(self, path: str, is_folder: bool) -> bool | None:
         """Whether the file ignores a path; None where no rule matches."""
@@ -209,15 +209,15 @@ def latin1_name(name: str) -> str:
     return name if name.isascii() else os.fsencode(name).decode("latin-1")
 
 
-def read_ignore_files(dir_fd: int, base: str, above: tuple[IgnoreFile, ...]) -> tuple[IgnoreFile, ...]:
+def read_ignore_files(dir_fd: int, base: str, parent_files: tuple[IgnoreFile, ...]) -> tuple[IgnoreFile, ...]:
     """The ignore files that apply in an open folder: its own and those above. A link is no ignore file, as in git."""
     own: list[IgnoreFile] = []
     for name in IGNORE_FILES:
         with contextlib.suppress(OSError):
             with open_regular_file(name, dir_fd=dir_fd) as file:
                 text = file.read(MAX_IGNORE_BYTES + 1).decode("latin-1")
-            own.append(IgnoreFile(base, name, text, (*above, *own)))
-    return tuple(sorted(above + tuple(own), key=lambda file: file.precedence)) if own else above
+            own.append(IgnoreFile(base, name, text, (*parent_files, *own)))
+    return tuple(sorted(parent_files + tuple(own), key=lambda file: file.precedence)) if own else parent_files
 
 
 def is_ignored(levels: tuple[IgnoreFile, ...], path: str, *, is_folder: bool) -> bool:
@@ -232,15 +232,15 @@ class RuleBudget:
     """Bounds the work of one walk for ignore rules, whatever the ignore files of the workspace contain."""
 
     def __init__(self) -> None:
-        self.remaining = MAX_RULE_WORK
+        self.remaining = MAX_RULE_WORK_CHARACTERS
         self.over_limit: list[str] = []
         """Paths of ignore files that are not applied because they, with those above them, would cost too much."""
 
-    def read_ignore_files(self, dir_fd: int, base: str, above: tuple[IgnoreFile, ...]) -> tuple[IgnoreFile, ...]:
+    def read_ignore_files(self, dir_fd: int, base: str, parent_files: tuple[IgnoreFile, ...]) -> tuple[IgnoreFile, ...]:
         """As `read_ignore_files`; compiling the folder's own files counts against the budget."""
-        levels = read_ignore_files(dir_fd, base, above)
-        if levels is not above:
-            above_ids = set(map(id, above))
+        levels = read_ignore_files(dir_fd, base, parent_files)
+        if levels is not parent_files:
+            above_ids = set(map(id, parent_files))
             own = [file for file in levels if id(file) not in above_ids]
             self.remaining -= sum(file.work_to_compile() for file in own)
             self.over_limit += [file.path for file in own if file.is_over_limit]

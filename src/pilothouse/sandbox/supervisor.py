@@ -30,9 +30,9 @@ MAX_ENDING_SECONDS = 10
 MAX_REAPED_AT_ONCE = 1024
 _ABI_WITH_TRUNCATION = 3
 _ABI_WITH_SIGNALS = 6
-NOT_STARTED = 126
+NOT_STARTED_STATUS = 126
 """The exit status of a command that could not be confined or executed."""
-TOO_MANY = -1
+TOO_MANY_PROCESSES_STATUS = -1
 """The status of a command that was killed for its number of processes."""
 
 
@@ -131,9 +131,9 @@ def _supervise(
         status = _wait(child, max_processes, channel)
     finally:
         _kill_all()
-        if status == TOO_MANY:
+        if status == TOO_MANY_PROCESSES_STATUS:
             _print_error(f"\n[ended: it had more than {max_processes} processes]\n")
-        os._exit(128 + _SIGKILL if status == TOO_MANY else status)
+        os._exit(128 + _SIGKILL if status == TOO_MANY_PROCESSES_STATUS else status)
 
 
 def _print_error(text: str) -> None:
@@ -164,7 +164,7 @@ def _execute(restrictions: _Restrictions, argv: list[str]) -> None:
     except OSError as error:
         _print_error(f"[not started: {error}]\n")
     finally:
-        os._exit(NOT_STARTED)
+        os._exit(NOT_STARTED_STATUS)
 
 
 def _filter_system_calls(restrictions: _Restrictions) -> None:
@@ -207,7 +207,7 @@ def _wait(child: int, max_processes: int, channel: "socket | None") -> int:
         elif listener is not None and listener.fileno() in ready:
             listener.answer()
         if len(descendants(os.getpid(), max_processes + 1)) > max_processes:
-            return TOO_MANY
+            return TOO_MANY_PROCESSES_STATUS
 
 
 def _receive_listener(channel: "socket") -> "SignalListener | None":

@@ -66,14 +66,14 @@ class Workspace:
         self,
         root: Path,
         private: Sequence[Path] = (),
-        also: Sequence[Root] = (),
+        extra_roots: Sequence[Root] = (),
         read_digests: dict[str, str] | None = None,
         mounts: Sequence[Mount] = (),
-        others: Sequence[Path] = (),
+        foreign_roots: Sequence[Path] = (),
     ) -> None:
-        """`private` are folders of the runtime itself: its data and its configuration. `also` are other folders that
-        tools reach by absolute paths, `mounts` those of the conversation."""
-        self.others = tuple(Path(os.path.realpath(path)) for path in others)
+        """`private` are folders of the runtime itself: its data and its configuration. Tools reach `extra_roots` by
+        absolute paths. `mounts` are folders of the conversation, `foreign_roots` those of other users."""
+        self.foreign_roots = tuple(Path(os.path.realpath(path)) for path in foreign_roots)
         """Folders of other users, which confined commands must not read."""
         self.read_digests = read_digests if read_digests is not None else {}
         """The digest of each file when the model last read the file, by path."""
@@ -86,32 +86,34 @@ class Workspace:
         """Contents of files, by their real path, after the earlier calls of the answer that is being prepared."""
         self.prefix = ""
         """Precedes a path of this folder where a path of the workspace is expected."""
-        self._also = [_workspace_beside(root, private, others) for root in also if root.path.is_dir()]
+        self._extra_workspaces = [
+            _workspace_beside(root, private, foreign_roots) for root in extra_roots if root.path.is_dir()
+        ]
         self._mounts = [(mount, _mounted_workspace(mount, private)) for mount in mounts if mount.folder.is_dir()]
         self.root = Path(os.path.realpath(root))
         self._depth = len(self.root.parts)
         self._data_directories: dict[str, bool] = {}
         status = self.root.stat()
         self._identity = (status.st_dev, status.st_ino)
-        self.runtimes = tuple(Path(os.path.realpath(path)) for path in private)
+        self.runtime_folders = tuple(Path(os.path.realpath(path)) for path in private)
         # The workspace's own configuration may lie elsewhere, behind a link.
         own = [Path(os.path.realpath(self.root / name)) for name in (".pilothouse", ".pilothouse/config.toml")]
         own = [path for path in own if path != self.root and path not in self.root.parents]
-        self._private = tuple(os.path.join(path, "") for path in (*self.runtimes, *own))
+        self._private = tuple(os.path.join(path, "") for path in (*self.runtime_folders, *own))
 
     # before a call: the paths that it would touch, and the hard limits that it would violate
 
     def readable(self) -> tuple[str, ...]:
         mounted = (str(folder.root) for _, folder in self._mounts)
-        return (str(self.root), *(str(folder.root) for folder in self._also), *mounted)
+        return (str(self.root), *(str(folder.root) for folder in self._extra_workspaces), *mounted)
 
     def closed_folders(self) -> tuple[str, ...]:
         """Folders that no confined program reads, wherever they lie: the runtime's own and those of other users. The
         workspace's own configuration may be read."""
-        return tuple(str(path) for path in (*self.runtimes, *self.others))
+        return tuple(str(path) for path in (*self.runtime_folders, *self.foreign_roots))
 
     def writable(self) -> tuple[str, ...]:
-        return (str(self.root), *(str(folder.root) for folder in self._also if folder.is_writable))
+        return (str(self.root), *(str(folder.root) for folder in self._extra_workspaces if folder.is_writable))
 
     def redirect(self, path: str) -> "tuple[Workspace, str] | None":
         """The mount, or the folder beside this one, in which a path lies, and the path to use there; None for a path
@@ -126,7 +128,7 @@ class Workspace:
                 return folder, escape(inner) or "."
         if not name.startswith("/"):
             return None
-        folders = (folder for folder in self._also if _is_within(absolute, str(folder.root)))
+        folders = (folder for folder in self._extra_workspaces if _is_within(absolute, str(folder.root)))
         return next(((folder, escape(absolute)) for folder in folders), None)
 
     def _path_in_mount(self, mount: Mount, folder: "Workspace", absolute: str) -> str | None:
@@ -390,9 +392,9 @@ def _mounted_workspace(mount: Mount, private: Sequence[Path]) -> Workspace:
     return folder
 
 
-def _workspace_beside(root: Root, private: Sequence[Path], others: Sequence[Path]) -> Workspace:
-    outside = _private_outside(root.path, others)
-    workspace = Workspace(root.path, _private_outside(root.path, private), others=outside)
+def _workspace_beside(root: Root, private: Sequence[Path], foreign_roots: Sequence[Path]) -> Workspace:
+    outside = _private_outside(root.path, foreign_roots)
+    workspace = Workspace(root.path, _private_outside(root.path, private), foreign_roots=outside)
     workspace.is_writable = root.writable
     workspace.prefix = f"{workspace.root}/"
     return workspace

@@ -20,7 +20,7 @@ from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.testing.tools import NoteTool
 from pilothouse.tools.base import Tool
 from pilothouse.tools.builtin.ask_user import AskUser
-from pilothouse.tools.mcp.definitions import ServerDefinition
+from pilothouse.tools.mcp.definitions import MCPServerDefinition
 from pilothouse.tools.mcp.servers import AcceptedTools, MCPServers
 from pilothouse.tools.registry import Registry
 
@@ -37,7 +37,7 @@ class World:
         tools: Sequence[Tool[Any]] = (),
         limits: Limits | None = None,
         ids_from: int = 0,
-        mcp: Sequence[ServerDefinition] | None = None,
+        mcp: Sequence[MCPServerDefinition] | None = None,
         accepted: Path | None = None,
         **options: Any,
     ) -> None:

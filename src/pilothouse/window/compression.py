@@ -39,7 +39,7 @@ class CompressionPlan(Value, kw_only=True):
     """Their tokens."""
     earlier: int = 0
     """The part of `tokens` that are earlier summaries."""
-    summarised: bool
+    needs_summary: bool
     """Whether a model writes a summary of the replaced messages."""
 
     def removed_ranges(self) -> list[tuple[int, int]]:
@@ -104,7 +104,7 @@ def plan_compression(
         messages=cut - sum(end - start for start, end in kept_ranges),
         tokens=tokens,
         earlier=earlier,
-        summarised=budget.strategy != "recent_n",
+        needs_summary=budget.strategy != "recent_n",
     )
 
 

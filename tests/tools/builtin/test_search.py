@@ -842,7 +842,7 @@ async def test_a_folder_beside_the_workspace_is_searched_by_its_whole_path(tmp_p
     plant(
         tmp_path, {"root/a": "needle", "beside/sub/b": "needle", "beside/.gitignore": "*.log", "beside/c.log": "needle"}
     )
-    workspace = Workspace(tmp_path / "root", also=[Root(tmp_path / "beside")])
+    workspace = Workspace(tmp_path / "root", extra_roots=[Root(tmp_path / "beside")])
     job = ToolContext(call_id=a_call(), workspace=workspace)
     beside = str(tmp_path / "beside")
     text = await Grep(RIPGREP).run(grep_tool.GrepArguments(pattern="needle", path=beside), job)

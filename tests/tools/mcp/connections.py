@@ -11,7 +11,7 @@ from typing import Any
 from pilothouse.sandbox.processes import MARK
 from pilothouse.system.ambient import SystemAmbient
 from pilothouse.tools.mcp.connection import Connection
-from pilothouse.tools.mcp.definitions import ServerDefinition
+from pilothouse.tools.mcp.definitions import MCPServerDefinition
 from tests.support.scale import HANG_SECONDS
 
 FAKE = Path(__file__).with_name("fake_server.py")
@@ -20,13 +20,13 @@ ENVIRONMENT = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if na
 GROWTH_AT_MOST = 64 * 1024 * 1024
 
 
-def fake(name: str, how: str = "healthy", **more: Any) -> ServerDefinition:
-    return ServerDefinition(name=name, command=sys.executable, args=(str(FAKE), how), **more)
+def fake(name: str, how: str = "healthy", **more: Any) -> MCPServerDefinition:
+    return MCPServerDefinition(name=name, command=sys.executable, args=(str(FAKE), how), **more)
 
 
 @contextlib.asynccontextmanager
 async def connected(
-    definition: ServerDefinition,
+    definition: MCPServerDefinition,
     *,
     ambient: Any = None,
     on_change: Callable[[Connection], None] = lambda connection: None,

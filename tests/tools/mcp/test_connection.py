@@ -18,7 +18,7 @@ from pilothouse.i18n import translate
 from pilothouse.sandbox.processes import MARK
 from pilothouse.system.ambient import SystemAmbient
 from pilothouse.tools.mcp.connection import Connection
-from pilothouse.tools.mcp.definitions import ServerDefinition
+from pilothouse.tools.mcp.definitions import MCPServerDefinition
 from tests.support.scale import HANG_SECONDS
 from tests.tools.mcp.connections import ENVIRONMENT, connected, fake, left_of, until
 
@@ -186,7 +186,7 @@ async def test_a_question_ends_with_its_call() -> None:
 
 
 async def test_a_server_of_the_current_revision_asks_and_changes() -> None:
-    definition = ServerDefinition(name="modern", command=sys.executable, args=(str(MODERN),))
+    definition = MCPServerDefinition(name="modern", command=sys.executable, args=(str(MODERN),))
     async with connected(definition) as it:
         assert it.protocol == "2026-07-28"
         calls = [it.call("paint", {"thing": thing}, asker=says_red) for thing in ("house", "boat")]
@@ -239,9 +239,9 @@ def test_a_server_ends_with_us_also_when_we_are_killed() -> None:
         import asyncio, sys
         from pilothouse.system.ambient import SystemAmbient
         from pilothouse.tools.mcp.connection import Connection
-        from pilothouse.tools.mcp.definitions import ServerDefinition
+        from pilothouse.tools.mcp.definitions import MCPServerDefinition
         async def main():
-            definition = ServerDefinition(name="orphan", command=sys.executable, args=({program!r}, "stubborn"))
+            definition = MCPServerDefinition(name="orphan", command=sys.executable, args=({program!r}, "stubborn"))
             it = Connection(definition, environment={ENVIRONMENT!r}, ambient=SystemAmbient(), on_change=lambda _: None)
             await it.start()
             print(await it.ready(20), flush=True)

@@ -12,7 +12,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.jsonc import plain_json
 from pilothouse.i18n import translate
-from pilothouse.tools.mcp.definitions import ServerDefinition, read_definitions
+from pilothouse.tools.mcp.definitions import MCPServerDefinition, read_definitions
 
 DATA = Path(__file__).parents[2] / "data/config"
 STDIO = {
@@ -44,7 +44,7 @@ def test_the_common_form_is_read_and_nothing_is_expanded() -> None:
         json.dumps({"mcpServers": {"files": STDIO, "far-1": {"url": "https://x.test/mcp", "disabled": True}}}), "f"
     )
     assert warnings == []
-    assert local == ServerDefinition(
+    assert local == MCPServerDefinition(
         name="files",
         command="run",
         args=("-x", "${HOME}"),
@@ -79,14 +79,14 @@ def test_an_empty_file_of_servers_names_none() -> None:
 
 
 def test_the_digest_changes_with_all_but_the_origin_and_nothing_secret_is_shown() -> None:
-    plain = ServerDefinition(name="a", command="run", env={"A": "1", "B": "2"}, origin="one")
-    assert plain.digest == ServerDefinition(name="a", command="run", env={"B": "2", "A": "1"}, origin="two").digest
+    plain = MCPServerDefinition(name="a", command="run", env={"A": "1", "B": "2"}, origin="one")
+    assert plain.digest == MCPServerDefinition(name="a", command="run", env={"B": "2", "A": "1"}, origin="two").digest
     changes: list[dict[str, Any]] = [{"name": "b"}, {"command": "r"}, {"args": ("x",)}, {"env": {"A": "2"}}]
     changes += [{"cwd": "/"}, {"trusted": True}, {"enabled": False}, {"seconds": 1.0}]
     known = {"name": "a", "command": "run", "env": {"A": "1", "B": "2"}}
-    digests = {ServerDefinition(**{**known, **change}).digest for change in changes}
+    digests = {MCPServerDefinition(**{**known, **change}).digest for change in changes}
     assert len(digests | {plain.digest}) == len(changes) + 1
-    assert "secret" not in repr(ServerDefinition(name="a", url="http://x", headers={"a": "secret"}))
+    assert "secret" not in repr(MCPServerDefinition(name="a", url="http://x", headers={"a": "secret"}))
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_the_file_of_another_program_is_read_and_what_is_not_known_is_told(
 def test_the_leave_that_another_programs_file_gives_counts_for_nothing() -> None:
     grants = {"autoApprove": ["*"], "alwaysAllow": ["x"], "trust": True}
     found = read_definitions(json.dumps(one(command="run", **grants)), "f")
-    assert found.servers == [ServerDefinition(name="a", command="run", origin="f")]
+    assert found.servers == [MCPServerDefinition(name="a", command="run", origin="f")]
     assert [each.code for each in found.warnings] == [Code.IGNORED_GRANT] * 3
 
 

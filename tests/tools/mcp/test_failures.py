@@ -15,7 +15,7 @@ import pytest
 from pilothouse.domain.codes import Code
 from pilothouse.i18n import translate
 from pilothouse.tools.mcp import session
-from pilothouse.tools.mcp.definitions import ServerDefinition
+from pilothouse.tools.mcp.definitions import MCPServerDefinition
 from tests.tools.mcp.connections import connected, until
 
 Answer = bytes | None
@@ -79,7 +79,7 @@ async def test_an_address_that_cannot_be_used_says_why_and_what_to_do(
     monkeypatch.setattr(session, "START_TIMEOUT_SECONDS", 1.5 if answer is None else 20.0)
     async with answering(answer) as port:
         await failing(
-            ServerDefinition(name=fresh_name(), url=f"{scheme}://127.0.0.1:{port}/mcp?key=secret"), code, word
+            MCPServerDefinition(name=fresh_name(), url=f"{scheme}://127.0.0.1:{port}/mcp?key=secret"), code, word
         )
 
 
@@ -87,12 +87,14 @@ async def test_an_address_where_nobody_is_says_so() -> None:
     async with answering(b"") as port:
         pass
     await failing(
-        ServerDefinition(name=fresh_name(), url=f"http://127.0.0.1:{port}/mcp"),
+        MCPServerDefinition(name=fresh_name(), url=f"http://127.0.0.1:{port}/mcp"),
         Code.MCP_REFUSED,
         "nothing is listening",
     )
     await failing(
-        ServerDefinition(name=fresh_name(), url="http://no-such-host.invalid/"), Code.MCP_UNKNOWN_HOST, "wasn't found"
+        MCPServerDefinition(name=fresh_name(), url="http://no-such-host.invalid/"),
+        Code.MCP_UNKNOWN_HOST,
+        "wasn't found",
     )
 
 
@@ -117,10 +119,10 @@ async def test_a_program_that_cannot_be_used_says_why_and_what_to_do(
     fields: dict[str, Any], code: Code, word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "START_TIMEOUT_SECONDS", 1.5 if code is Code.MCP_SILENT else 8.0)
-    await failing(ServerDefinition(name=fresh_name(), **fields), code, word)
+    await failing(MCPServerDefinition(name=fresh_name(), **fields), code, word)
 
 
-async def failing(definition: ServerDefinition, code: Code, word: str) -> None:
+async def failing(definition: MCPServerDefinition, code: Code, word: str) -> None:
     async with connected(definition, is_ready=False) as it:
         await until(lambda: it.error is not None, 50)  # loading the SDK takes a while
         assert it.error is not None

@@ -8,14 +8,14 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.i18n import translate
 from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.tools.mcp.connection import Connection
-from pilothouse.tools.mcp.definitions import ServerDefinition
+from pilothouse.tools.mcp.definitions import MCPServerDefinition
 from pilothouse.tools.mcp.http import proxy_for
 from tests.tools.mcp.connections import beside_a_healthy_one, connected, until
 from tests.tools.mcp.fake_http import FakeHttp, serving
 
 
-def at(fake: FakeHttp, name: str, headers: Mapping[str, str] | None = None) -> ServerDefinition:
-    return ServerDefinition(name=name, url=fake.url, headers=headers or {})
+def at(fake: FakeHttp, name: str, headers: Mapping[str, str] | None = None) -> MCPServerDefinition:
+    return MCPServerDefinition(name=name, url=fake.url, headers=headers or {})
 
 
 async def failure(connection: Connection, tool: str, seconds: float = 10) -> str:

@@ -15,7 +15,7 @@ import pytest
 from pilothouse.domain.errors import ToolError
 from pilothouse.i18n import translate
 from pilothouse.testing.ambient import TurnableAmbient
-from pilothouse.tools.mcp.definitions import ServerDefinition
+from pilothouse.tools.mcp.definitions import MCPServerDefinition
 from tests.support.scale import HANG_SECONDS
 from tests.tools.mcp.connections import ENVIRONMENT, connected, until
 
@@ -52,7 +52,7 @@ def accepts(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-async def uses_everything(definition: ServerDefinition) -> None:
+async def uses_everything(definition: MCPServerDefinition) -> None:
     async with connected(definition) as it:
         assert it.protocol == "2025-11-25"
         assert {"echo", "get-sum", "trigger-elicitation-request"} <= {tool.name for tool in it.tools}
@@ -80,19 +80,19 @@ async def uses_everything(definition: ServerDefinition) -> None:
 
 
 async def test_everything_over_standard_input(peers: Path) -> None:
-    await uses_everything(ServerDefinition(name="everything", command=str(peers / "mcp-server-everything")))
+    await uses_everything(MCPServerDefinition(name="everything", command=str(peers / "mcp-server-everything")))
 
 
 async def test_everything_over_http(peers: Path) -> None:
     port = free_port()
     async with listening(str(peers / "mcp-server-everything"), "streamableHttp", port=port):
-        await uses_everything(ServerDefinition(name="everything-http", url=f"http://127.0.0.1:{port}/mcp"))
+        await uses_everything(MCPServerDefinition(name="everything-http", url=f"http://127.0.0.1:{port}/mcp"))
 
 
 async def test_over_http_a_question_belongs_to_its_call(peers: Path) -> None:
     port = free_port()
     async with listening(str(peers / "mcp-server-everything"), "streamableHttp", port=port):
-        definition = ServerDefinition(name="asking-http", url=f"http://127.0.0.1:{port}/mcp")
+        definition = MCPServerDefinition(name="asking-http", url=f"http://127.0.0.1:{port}/mcp")
         async with connected(definition) as it:
             asked: list[str] = []
 
@@ -115,7 +115,7 @@ async def test_over_http_a_question_belongs_to_its_call(peers: Path) -> None:
 async def test_a_server_at_an_address_that_comes_back_is_found_again(peers: Path) -> None:
     port = free_port()
     command = (str(peers / "mcp-server-everything"), "streamableHttp")
-    definition = ServerDefinition(name="returning", url=f"http://127.0.0.1:{port}/mcp")
+    definition = MCPServerDefinition(name="returning", url=f"http://127.0.0.1:{port}/mcp")
     async with listening(*command, port=port) as process, connected(definition) as it:
         call = asyncio.create_task(it.call("trigger-long-running-operation", {"duration": 20, "steps": 2}))
         await asyncio.sleep(0.3)
@@ -132,7 +132,7 @@ async def test_a_server_at_an_address_that_comes_back_is_found_again(peers: Path
 
 
 async def test_an_address_without_anybody_fails_in_the_end() -> None:
-    definition = ServerDefinition(name="nobody", url=f"http://127.0.0.1:{free_port()}/mcp")
+    definition = MCPServerDefinition(name="nobody", url=f"http://127.0.0.1:{free_port()}/mcp")
     async with connected(definition, ambient=TurnableAmbient(), is_ready=False) as it:
         assert not await it.ready(20)
         assert it.status == "failed"
@@ -144,7 +144,7 @@ async def test_a_server_of_the_current_revision_over_http() -> None:
     port = free_port()
     program = str(Path(__file__).with_name("modern_server.py"))
     async with listening(sys.executable, program, str(port), port=port):
-        definition = ServerDefinition(name="modern-http", url=f"http://127.0.0.1:{port}/mcp")
+        definition = MCPServerDefinition(name="modern-http", url=f"http://127.0.0.1:{port}/mcp")
         async with connected(definition) as it:
             assert it.protocol == "2026-07-28"
 
@@ -159,7 +159,7 @@ async def test_a_server_of_the_current_revision_over_http() -> None:
 
 async def test_the_file_system_server_works_in_its_folder(peers: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("inside")
-    definition = ServerDefinition(name="files", command=str(peers / "mcp-server-filesystem"), args=(str(tmp_path),))
+    definition = MCPServerDefinition(name="files", command=str(peers / "mcp-server-filesystem"), args=(str(tmp_path),))
     async with connected(definition) as it:
         assert (await it.call("read_text_file", {"path": str(tmp_path / "a.txt")})).text == "inside"
         assert (await it.call("read_text_file", {"path": "/etc/hostname"})).is_error
@@ -172,7 +172,7 @@ async def test_the_file_system_server_works_in_its_folder(peers: Path, tmp_path:
 
 async def test_the_memory_server_keeps_what_it_is_told(peers: Path, tmp_path: Path) -> None:
     kept = {"MEMORY_FILE_PATH": str(tmp_path / "memory.json")}
-    async with connected(ServerDefinition(name="memory", command=str(peers / "mcp-server-memory"), env=kept)) as it:
+    async with connected(MCPServerDefinition(name="memory", command=str(peers / "mcp-server-memory"), env=kept)) as it:
         entity = {"name": "Ada", "entityType": "person", "observations": ["wrote the first program"]}
         await it.call("create_entities", {"entities": [entity]})
         assert "first program" in (await it.call("search_nodes", {"query": "Ada"})).text
@@ -181,12 +181,12 @@ async def test_the_memory_server_keeps_what_it_is_told(peers: Path, tmp_path: Pa
 async def test_the_git_server_reads_a_repository(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     (tmp_path / "a.txt").write_text("x")
-    definition = ServerDefinition(name="git", command=str(BIN / "mcp-server-git"), args=("-r", str(tmp_path)))
+    definition = MCPServerDefinition(name="git", command=str(BIN / "mcp-server-git"), args=("-r", str(tmp_path)))
     async with connected(definition) as it:
         assert "a.txt" in (await it.call("git_status", {"repo_path": str(tmp_path)})).text
 
 
 async def test_the_time_server_tells_the_time() -> None:
-    async with connected(ServerDefinition(name="time", command=str(BIN / "mcp-server-time"))) as it:
+    async with connected(MCPServerDefinition(name="time", command=str(BIN / "mcp-server-time"))) as it:
         result = await it.call("get_current_time", {"timezone": "Europe/Oslo"})
         assert json.loads(result.text)["timezone"] == "Europe/Oslo"

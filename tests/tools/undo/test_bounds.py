@@ -339,7 +339,7 @@ def test_folders_that_overlap_are_covered_once(tmp_path: Path) -> None:
     root = tmp_path / "w"
     (root / "inner").mkdir(parents=True)
     (root / "inner" / "a").write_bytes(b"one")
-    workspace = Workspace(root, also=[Root(root / "inner", True), Root(tmp_path, True)])
+    workspace = Workspace(root, extra_roots=[Root(root / "inner", True), Root(tmp_path, True)])
     before = Baseline(tmp_path.parent / f"{tmp_path.name}-cache", workspace, UndoLimits()).take(never)
     assert sorted(before.files) == ["inner/a"]
 

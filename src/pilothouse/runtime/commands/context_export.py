@@ -36,7 +36,7 @@ class _Line(Value, tag_field="type"):
     pass
 
 
-class Head(_Line, tag="pilothouse_context"):
+class HeadLine(_Line, tag="pilothouse_context"):
     format: int
     chain: AuditChain | None = None
     """Damage of the audit at the time of the export."""
@@ -74,12 +74,12 @@ class UploadLine(_Line, tag="upload"):
     """None for an upload that exceeds the bound."""
 
 
-class End(_Line, tag="end"):
+class EndLine(_Line, tag="end"):
     digest: str
     """SHA-256 of every byte before this line. An import refuses a file that was cut or changed."""
 
 
-Line = Head | CoreLine | BranchLine | MessageLine | CallLine | AuditLine | KeyLine | UploadLine | End
+Line = HeadLine | CoreLine | BranchLine | MessageLine | CallLine | AuditLine | KeyLine | UploadLine | EndLine
 
 
 async def export_context(pool: ContextPool, context_id: str) -> AsyncIterator[bytes]:
@@ -92,7 +92,7 @@ async def export_context(pool: ContextPool, context_id: str) -> AsyncIterator[by
         audit = await store.audit(live.id)
         if not audit.chain.whole:
             await note_damage(live)
-        lines: list[Line] = [Head(format=FORMAT, chain=None if audit.chain.whole else audit.chain), CoreLine(core)]
+        lines: list[Line] = [HeadLine(format=FORMAT, chain=None if audit.chain.whole else audit.chain), CoreLine(core)]
         for name, branch in live.branches.items():
             lines.append(BranchLine(branch, tuple(await store.branch_ids(live.id, name))))
         message_ids = await store.message_ids(live.id)
@@ -108,7 +108,7 @@ async def export_context(pool: ContextPool, context_id: str) -> AsyncIterator[by
                 yield _encode_line(MessageLine(message), digest)
     async for line in _uploads(live):
         yield _encode_line(line, digest)
-    yield msgspec.json.encode(End(digest.hexdigest())) + b"\n"
+    yield msgspec.json.encode(EndLine(digest.hexdigest())) + b"\n"
 
 
 async def _uploads(live: LiveContext) -> AsyncIterator[UploadLine]:

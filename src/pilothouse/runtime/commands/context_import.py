@@ -42,8 +42,8 @@ from pilothouse.runtime.commands.context_export import (
     BranchLine,
     CallLine,
     CoreLine,
-    End,
-    Head,
+    EndLine,
+    HeadLine,
     KeyLine,
     Line,
     MessageLine,
@@ -203,7 +203,7 @@ async def _reinspect_open_calls(
 def _parse_file(data: bytes) -> tuple[Change, list[UploadLine]]:
     """The change and the uploads that a file holds. Raises: InvalidInput, with the defective line."""
     lines = list(_lines(data))
-    heads = [line for line in lines if isinstance(line, Head)]
+    heads = [line for line in lines if isinstance(line, HeadLine)]
     cores = [line.core for line in lines if isinstance(line, CoreLine)]
     if not lines or heads != lines[:1] or len(cores) != 1:
         raise _refused("it isn't an exported conversation")
@@ -241,7 +241,7 @@ def _lines(data: bytes) -> Iterator[Line]:
             line = _LINE_DECODER.decode(data[start:end])
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise _refused(f"line {number}: {error}") from error
-        if isinstance(line, End):
+        if isinstance(line, EndLine):
             if end != len(data) or line.digest != hashlib.sha256(data[:start]).hexdigest():
                 break
             return

@@ -148,17 +148,17 @@ async def read(live: LiveContext, branch: Branch, stretches: Sequence[tuple[int,
 
 
 def outcome(
-    live: LiveContext, branch: Branch, plan_compression: CompressionPlan, total: int, own_summary_tokens: int
+    live: LiveContext, branch: Branch, plan: CompressionPlan, total: int, own_summary_tokens: int
 ) -> Compression:
     """The effect of a plan on the window. `total` is the token count of the present request."""
     ratio = token_ratio(live)
-    before, after = round(total * ratio), round((total - plan_compression.tokens + own_summary_tokens) * ratio)
+    before, after = round(total * ratio), round((total - plan.tokens + own_summary_tokens) * ratio)
     return Compression(
         branch=branch.name,
-        strategy=plan_compression.strategy,
-        messages=plan_compression.messages,
-        messages_kept=branch.length - plan_compression.messages,
-        pinned=sum(end - start for start, end in plan_compression.kept_ranges),
+        strategy=plan.strategy,
+        messages=plan.messages,
+        messages_kept=branch.length - plan.messages,
+        pinned=sum(end - start for start, end in plan.kept_ranges),
         tokens_before=before,
         tokens_after=after,
         tokens_saved=before - after,
@@ -168,7 +168,7 @@ def outcome(
 async def compress_branch(
     live: LiveContext,
     name: str,
-    plan_compression: CompressionPlan,
+    plan: CompressionPlan,
     total: int,
     *,
     enter: Callable[[State], None],
@@ -181,24 +181,24 @@ async def compress_branch(
 
     Raises: StoreError; then nothing has changed.
     """
-    messages = await read(live, live.branches[name], plan_compression.removed_ranges())
-    summary = await summarize(live, messages, plan_compression, enter, focus)
+    messages = await read(live, live.branches[name], plan.removed_ranges())
+    summary = await summarize(live, messages, plan, enter, focus)
     async with live.lock:
         branch, draft = live.branches[name], live.draft()
-        plan_compression = await _with_new_pins(live, branch, plan_compression)
-        figures = outcome(live, branch, plan_compression, total, tokens_of(_message(live, summary), live.counter))
-        compression = await _put_summary(live, draft, branch, plan_compression, summary, figures, by)
+        plan = await _with_new_pins(live, branch, plan)
+        figures = outcome(live, branch, plan, total, tokens_of(_message(live, summary), live.counter))
+        compression = await _put_summary(live, draft, branch, plan, summary, figures, by)
         _add_usage(draft, summary.usage)
         if between_turns:
             enter(SavingContext())
         await live.commit(draft, Idle() if between_turns else None, then=lambda: on_done(compression))
 
 
-async def _with_new_pins(live: LiveContext, branch: Branch, plan_compression: CompressionPlan) -> CompressionPlan:
+async def _with_new_pins(live: LiveContext, branch: Branch, plan: CompressionPlan) -> CompressionPlan:
     """The plan without messages that were pinned while the summary was generated."""
     pinned = await pinned_positions(live, branch)
     history = await live.history_cache.history(live, branch.name, with_tools=True) if pinned else None
-    return plan_compression if history is None else with_pins(plan_compression, history.blocks(), pinned)
+    return plan if history is None else with_pins(plan, history.blocks(), pinned)
 
 
 def _add_usage(draft: Draft, usage: Usage) -> None:
@@ -212,18 +212,18 @@ async def _put_summary(
     live: LiveContext,
     draft: Draft,
     branch: Branch,
-    plan_compression: CompressionPlan,
+    plan: CompressionPlan,
     summary: Summary,
     prediction: Compression,
     by: str,
 ) -> Compression:
     """Put the move of a branch onto its summary into a draft. Messages appended meanwhile stay behind the summary."""
     ids = await live.dependencies.store.branch_ids(live.id, branch.name)
-    kept_ids = [message_id for start, end in plan_compression.kept_ranges for message_id in ids[start:end]]
+    kept_ids = [message_id for start, end in plan.kept_ranges for message_id in ids[start:end]]
     original = _name_for_original(live, branch)
     message = _message(live, summary, _detail(summary, prediction, original, by))
-    new_ids = [message.id, *kept_ids, *ids[plan_compression.cut :]]
-    shift = len(kept_ids) + 1 - plan_compression.cut
+    new_ids = [message.id, *kept_ids, *ids[plan.cut :]]
+    shift = len(kept_ids) + 1 - plan.cut
     draft.messages.append(message)
     draft.renamed[branch.name] = original
     draft.branches[original] = msgspec.structs.replace(branch, name=original, original_of=branch.name)
@@ -231,7 +231,7 @@ async def _put_summary(
         branch,
         key=live.dependencies.ambient.new_id(),
         length=0,
-        merged=merged_blocks_after(branch, plan_compression.cut, shift),
+        merged=merged_blocks_after(branch, plan.cut, shift),
         compressed=Compressed(
             original=original,
             length=len(ids),

@@ -72,7 +72,7 @@ async def summarize(
     method: SummaryMethod = "recent_n"
     failure: Reason | None = None
     usage = Usage()
-    if plan.summarised:
+    if plan.needs_summary:
         enter(GeneratingSummary())
         try:
             text, usage = await _ask_model(live, messages, budget, tokens, focus)

@@ -275,22 +275,22 @@ class _Expansion:
             readings = self._distinct(reading + each for reading in readings for each in part)
         return readings
 
-    def _with_values(self, word: str, above: tuple[str, ...] = ()) -> list[str]:
-        """The readings of a word with each value of its variables; `above` are the variables being resolved."""
+    def _with_values(self, word: str, resolving: tuple[str, ...] = ()) -> list[str]:
+        """The readings of a word with each value of its variables; `resolving` are the variables being resolved."""
         readings = [word]
         for name in dict.fromkeys(_REFERENCE.findall(word)):
-            values = self._values(name, above)
+            values = self._values(name, resolving)
             parts = (reading.split(_reference(name)) for reading in readings)
             readings = self._distinct(value.join(part) for part in parts for value in values)
         return readings
 
-    def _values(self, name: str, above: tuple[str, ...]) -> list[str]:
-        if name in above or name not in self._variables:  # a value from before the text is unknown
+    def _values(self, name: str, resolving: tuple[str, ...]) -> list[str]:
+        if name in resolving or name not in self._variables:  # a value from before the text is unknown
             return [_UNKNOWN]
-        if len(above) == _MAX_VARIABLE_DEPTH:
+        if len(resolving) == _MAX_VARIABLE_DEPTH:
             raise TooManyReadings
         values = list(self._variables[name])
-        return self._distinct(each for value in values for each in self._with_values(value, (*above, name)))
+        return self._distinct(each for value in values for each in self._with_values(value, (*resolving, name)))
 
     def _without_braces(self, word: str) -> list[str]:
         """The readings of a word with each part of its braces."""

@@ -19,8 +19,8 @@ from pilothouse.storage.files.journal import JournalWriter, segments
 from pilothouse.storage.files.layout import (
     MIN_BLOB_BYTES,
     ContextMetadata,
-    Entry,
     Folder,
+    JournalEntry,
     Stub,
     sha256_hex,
 )
@@ -152,8 +152,8 @@ class ContextOnDisk:
             self.partial_answer.forget(message.id)
         return self.version
 
-    def _encode(self, change: Change) -> Entry:
-        return Entry(
+    def _encode(self, change: Change) -> JournalEntry:
+        return JournalEntry(
             version=self.version + 1,
             core=change.core,
             messages=tuple(
@@ -188,7 +188,7 @@ class ContextOnDisk:
             self._has_blobs_folder = True
         self._disk.replace_file(path, data)
 
-    def _apply(self, entry: Entry) -> None:
+    def _apply(self, entry: JournalEntry) -> None:
         self.core = entry.core
         self.version = entry.version
         # A branch that an unreadable line renamed still has its former name and its ids.

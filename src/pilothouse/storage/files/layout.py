@@ -49,7 +49,7 @@ class ContextMetadata(ContextCore, kw_only=True):
     keys_bytes: int = 0
 
 
-class Entry(Value, kw_only=True):
+class JournalEntry(Value, kw_only=True):
     """A journal line: a Change with its messages, calls and audit already encoded."""
 
     version: int

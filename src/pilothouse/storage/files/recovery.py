@@ -21,12 +21,20 @@ from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.storage.files.audit_chain import entry_or_none, iterate_lines, whole_lines_size
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.journal import first_version, read_lines, segments
-from pilothouse.storage.files.layout import ID_LINE_BYTES, ContextMetadata, Entry, Folder, StoredBranch, Stub, is_safe
+from pilothouse.storage.files.layout import (
+    ID_LINE_BYTES,
+    ContextMetadata,
+    Folder,
+    JournalEntry,
+    StoredBranch,
+    Stub,
+    is_safe,
+)
 from pilothouse.storage.files.regular_files import read_regular_file
 from pilothouse.system.regular_file import open_regular_file
 
 _METADATA = msgspec.json.Decoder(ContextMetadata)
-_ENTRY = msgspec.json.Decoder(Entry)
+_ENTRY = msgspec.json.Decoder(JournalEntry)
 _STUB = msgspec.json.Decoder(Stub)
 _UNFINISHED = re.compile(rb"[0-9a-f]{0,8}( (\{[^\0\n]*)?)?")
 
@@ -57,7 +65,7 @@ class ScanResult(msgspec.Struct):
 
     metadata: ContextMetadata | None
     """The checkpoint."""
-    entries: list[Entry]
+    entries: list[JournalEntry]
     """The commits since the checkpoint."""
     unreadable: list[UnreadableBytes]
     metadata_error: str | None = None
@@ -78,7 +86,7 @@ def scan(folder: Folder) -> ScanResult:
     """
     scan_result = ScanResult(metadata=None, entries=[], unreadable=[])
     _read_metadata(folder, scan_result)
-    by_version: dict[int, Entry] = {}
+    by_version: dict[int, JournalEntry] = {}
     for path in segments(folder.journal):
         entries = _read_segment(path, scan_result.unreadable)
         if first_version(path) in by_version or entries:
@@ -148,13 +156,13 @@ def _size_of(path: Path) -> int:
         return 0
 
 
-def _read_segment(path: Path, unreadable: list[UnreadableBytes]) -> list[Entry]:
+def _read_segment(path: Path, unreadable: list[UnreadableBytes]) -> list[JournalEntry]:
     try:
         data = read_regular_file(path, MAX_SEGMENT_BYTES)
     except OSError as error:
         context_id = path.parent.parent.name
         raise StoreDamaged(Code.CONTEXT_DAMAGED, context_id=context_id, detail=str(error)) from error
-    entries: list[Entry] = []
+    entries: list[JournalEntry] = []
     gap: tuple[int, int] | None = None
     for start, end, payload in read_lines(data):
         entry = None if payload is None else _decode_entry(path, payload)
@@ -170,7 +178,7 @@ def _read_segment(path: Path, unreadable: list[UnreadableBytes]) -> list[Entry]:
     return entries
 
 
-def _decode_entry(path: Path, payload: bytes) -> Entry:
+def _decode_entry(path: Path, payload: bytes) -> JournalEntry:
     """Raises: StoreDamaged. An undecodable line with a valid checksum was written by a newer version."""
     context_id = path.parent.parent.name
     try:

@@ -157,7 +157,9 @@ class CommandLimits:
 
     def _cleaned_data(self) -> list[Path]:
         """The folders of the runtime's own in the workspace that a `git clean` of the line would delete."""
-        own = {path for path in self._workspace.runtimes if self._workspace.root in path.parents and path.exists()}
+        own = {
+            path for path in self._workspace.runtime_folders if self._workspace.root in path.parents and path.exists()
+        }
         outermost = sorted(path for path in own if own.isdisjoint(path.parents))
         cleans = [clean for clean in map(git_clean, self._classification.commands) if clean is not None] if own else []
         return [path for path in outermost if any(self._deletes(clean, path) for clean in cleans)]
@@ -287,7 +289,9 @@ class CommandLimits:
         text = _HOME.sub(lambda _: os.path.expanduser("~"), self._command)
         text = _UPLOADS_VARIABLE.sub(lambda _: str(workspace.mount_path(UPLOADS) or "/"), text)
         return words | {
-            match[0] for path in workspace.runtimes for match in re.finditer(re.escape(str(path)) + _TO_END, text)
+            match[0]
+            for path in workspace.runtime_folders
+            for match in re.finditer(re.escape(str(path)) + _TO_END, text)
         }
 
     def _violation_of(self, path: str, *, writing: bool = False) -> Reason | None:
@@ -299,7 +303,7 @@ class CommandLimits:
         if violation is None or violation.code not in (Code.PROTECTED_PATH, Code.OUTSIDE_WORKSPACE):
             return False
         real = Path(real_path(self._workspace.root / unescape(path)))
-        return any(real == each or each in real.parents for each in self._workspace.runtimes)
+        return any(real == each or each in real.parents for each in self._workspace.runtime_folders)
 
 
 def _is_task(program: str, word: str) -> bool:

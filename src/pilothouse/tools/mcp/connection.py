@@ -12,19 +12,19 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ConnectionLost, ToolError, tool_failure
 from pilothouse.i18n import translate
 from pilothouse.tools.mcp import content, discovery, requests
-from pilothouse.tools.mcp.definitions import ServerDefinition
+from pilothouse.tools.mcp.definitions import MCPServerDefinition
 from pilothouse.tools.mcp.pending_requests import PendingRequests
 from pilothouse.tools.mcp.session import MCPSession, Offer, error_text
 from pilothouse.tools.mcp.types import (
     Asker,
     CallResult,
     Clock,
-    End,
     PromptDefinition,
     ResourceContent,
     ResourceDefinition,
     Status,
     ToolDefinition,
+    TransportEnd,
 )
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Connection:
 
     def __init__(
         self,
-        definition: ServerDefinition,
+        definition: MCPServerDefinition,
         *,
         environment: Mapping[str, str],
         ambient: Clock,
@@ -147,7 +147,9 @@ class Connection:
             self._has_ended = False
             if not await asyncio.to_thread(self._may_start):
                 self._on_end(
-                    End("the files that it is started with have changed since they were trusted", is_final=True)
+                    TransportEnd(
+                        "the files that it is started with have changed since they were trusted", is_final=True
+                    )
                 )
                 return
             session = MCPSession(
@@ -170,7 +172,7 @@ class Connection:
         self._session, self._offer = session, offer
         self._set("ready", None)
 
-    def _on_end(self, end: End) -> None:
+    def _on_end(self, end: TransportEnd) -> None:
         if self._has_ended:
             return
         self._has_ended = True

@@ -36,7 +36,7 @@ _TRANSPORTS: Mapping[str, Transport] = {
 }
 
 
-class ServerDefinition(Value):
+class MCPServerDefinition(Value):
     """An MCP server: a command to start, or an address."""
 
     name: str
@@ -56,7 +56,7 @@ class ServerDefinition(Value):
 
     def __repr__(self) -> str:
         # The other fields may hold secrets.
-        return f"ServerDefinition({self.name!r})"
+        return f"MCPServerDefinition({self.name!r})"
 
     @property
     def transport(self) -> Transport:
@@ -72,16 +72,16 @@ class ServerDefinition(Value):
 class Definitions(NamedTuple):
     """The usable servers of a file, and warnings about ignored parts of it."""
 
-    servers: list[ServerDefinition]
+    servers: list[MCPServerDefinition]
     warnings: list[Reason]
 
 
 def read_definitions(text: str, file: str) -> Definitions:
     """The servers of a file, in its order. Raises: InvalidInput with the error and the allowed values."""
     document = JsonDocument(text, file)
-    servers: dict[str, ServerDefinition] = {}
+    servers: dict[str, MCPServerDefinition] = {}
     for name, data, key_path in entries_of(document):
-        server = _server(document, name, data, key_path)
+        server = _mcp_server(document, name, data, key_path)
         if server is None:
             continue
         other = servers.setdefault(comparable_name(name), server)
@@ -90,7 +90,7 @@ def read_definitions(text: str, file: str) -> Definitions:
     return Definitions(list(servers.values()), document.warnings)
 
 
-def server_warnings(text: str, file: str) -> list[Reason]:
+def mcp_server_warnings(text: str, file: str) -> list[Reason]:
     """Warnings about ignored parts of a file. Raises: InvalidInput."""
     return read_definitions(text, file).warnings
 
@@ -100,7 +100,9 @@ def comparable_name(name: str) -> str:
     return re.sub(r"[-_]", "", name).lower()
 
 
-def _server(document: JsonDocument, name: str, data: dict[str, Any], key_path: KeyPath) -> ServerDefinition | None:
+def _mcp_server(
+    document: JsonDocument, name: str, data: dict[str, Any], key_path: KeyPath
+) -> MCPServerDefinition | None:
     """None, with a warning, for a server that cannot be used here."""
     if not _NAME.fullmatch(name) or "__" in name:
         document.warn(Code.SERVER_NAME, key_path, name=name)
@@ -121,7 +123,7 @@ def _server(document: JsonDocument, name: str, data: dict[str, Any], key_path: K
     if cwd is not None and not cwd.startswith("/"):
         document.warn(Code.SERVER_FOLDER, (*key_path, "cwd"), name=name)
         return None
-    return ServerDefinition(
+    return MCPServerDefinition(
         name=name,
         command=None if is_http else document.text(settings["command"], (*key_path, "command")),
         args=_args(document, settings.get("args", []), (*key_path, "args")),

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pilothouse.domain.codes import Reason
-from pilothouse.tools.mcp.definitions import MAX_CALL_SECONDS, ServerDefinition
+from pilothouse.tools.mcp.definitions import MAX_CALL_SECONDS, MCPServerDefinition
 from pilothouse.tools.mcp.http_problems import connection_problem, response_problem
 from pilothouse.tools.mcp.transport import Transport, finish
-from pilothouse.tools.mcp.types import Clock, End
+from pilothouse.tools.mcp.types import Clock, TransportEnd
 
 if TYPE_CHECKING:
     import httpx2
@@ -31,7 +31,7 @@ _SESSION_HEADER = "mcp-session-id"
 
 @contextlib.asynccontextmanager
 async def http_transport(
-    definition: ServerDefinition, environment: Mapping[str, str], clock: Clock
+    definition: MCPServerDefinition, environment: Mapping[str, str], clock: Clock
 ) -> AsyncIterator[Transport]:
     """A transport to an address. An unreachable server is reported as the end of the transport."""
     import httpx2
@@ -79,7 +79,7 @@ class _ConnectionWatch:
     """Observations that the SDK does not report: an unreachable server, a lost session."""
 
     def __init__(self, clock: Clock) -> None:
-        self.ended: asyncio.Future[End] = asyncio.get_running_loop().create_future()
+        self.ended: asyncio.Future[TransportEnd] = asyncio.get_running_loop().create_future()
         self._clock = clock
         self._listen_times: deque[float] = deque(maxlen=_MAX_LISTENS)
         self._status: int | None = None

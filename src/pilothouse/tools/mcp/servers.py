@@ -13,12 +13,12 @@ from pilothouse.i18n import translate
 from pilothouse.sandbox.processes import clean_environment
 from pilothouse.system.private_file import replace_private_file
 from pilothouse.tools.mcp.connection import Connection
-from pilothouse.tools.mcp.definitions import ServerDefinition, comparable_name, read_definitions
+from pilothouse.tools.mcp.definitions import MCPServerDefinition, comparable_name, read_definitions
 from pilothouse.tools.mcp.tools import MCPTool, tools_of
 from pilothouse.tools.mcp.types import Clock, PromptDefinition
 from pilothouse.tools.registry import Registry
 
-ServerKey = tuple[str | None, str]  # the folder that defines the server (None: the person), and the server's name
+MCPServerKey = tuple[str | None, str]  # the folder that defines the server (None: the person), and the server's name
 
 
 class AcceptedTools:
@@ -35,15 +35,15 @@ class AcceptedTools:
             except (OSError, msgspec.MsgspecError) as error:
                 raise invalid_file(file, f"{error}.", "repair or remove it") from error
 
-    def accepted_definition(self, server: str, tool: str) -> str | None:
-        return self._accepted.get(server, {}).get(tool)
+    def accepted_definition(self, mcp_server: str, tool: str) -> str | None:
+        return self._accepted.get(mcp_server, {}).get(tool)
 
-    def has_accepted(self, server: str) -> bool:
-        return server in self._accepted
+    def has_accepted(self, mcp_server: str) -> bool:
+        return mcp_server in self._accepted
 
-    def accept(self, server: str, definitions: Mapping[str, str]) -> None:
+    def accept(self, mcp_server: str, definitions: Mapping[str, str]) -> None:
         """Raises: StoreRefused; then nothing was accepted."""
-        accepted = {**self._accepted, server: {**self._accepted.get(server, {}), **definitions}}
+        accepted = {**self._accepted, mcp_server: {**self._accepted.get(mcp_server, {}), **definitions}}
         if self._file is not None:
             replace_private_file(self._file, msgspec.json.encode(accepted))
         self._accepted = accepted
@@ -55,7 +55,7 @@ class MCPServers:
     def __init__(
         self,
         registry: Registry,
-        own: list[ServerDefinition],
+        own: list[MCPServerDefinition],
         *,
         environment: Mapping[str, str],
         ambient: Clock,
@@ -69,8 +69,8 @@ class MCPServers:
         self._environment = environment
         self._ambient = ambient
         self._accepted = accepted
-        self._connections: dict[ServerKey, Connection] = {}
-        self._tools: dict[ServerKey, list[MCPTool]] = {}
+        self._connections: dict[MCPServerKey, Connection] = {}
+        self._tools: dict[MCPServerKey, list[MCPTool]] = {}
         self._folders: dict[str, str | None] = {}
         self._stopping: set[asyncio.Task[None]] = set()
         self.on_change: Callable[[], object] = lambda: None
@@ -78,7 +78,7 @@ class MCPServers:
         for definition in own:
             self._add(None, definition)
 
-    def _add(self, folder: str | None, definition: ServerDefinition) -> None:
+    def _add(self, folder: str | None, definition: MCPServerDefinition) -> None:
         key = (folder, definition.name)
         self._connections[key] = Connection(
             definition,
@@ -89,7 +89,7 @@ class MCPServers:
             may_start=lambda: folder is None or self._may_start(folder),
         )
 
-    def _on_change(self, key: ServerKey, connection: Connection) -> None:
+    def _on_change(self, key: MCPServerKey, connection: Connection) -> None:
         folder, name = key
         if self._connections.get(key) is not connection:
             return
@@ -131,7 +131,7 @@ class MCPServers:
             if definition.enabled:
                 await self._connections[folder, definition.name].start()
 
-    def _end(self, key: ServerKey) -> None:
+    def _end(self, key: MCPServerKey) -> None:
         connection = self._connections.pop(key)
         self._tools.pop(key, None)
         self._registry.remove_source(f"mcp {key[1]}", key[0])
@@ -155,7 +155,7 @@ class MCPServers:
         allowed = ", ".join(sorted({key[1] for key in self._connections if key[0] in {None, *folders}}))
         raise NotFound(Code.UNKNOWN_SERVER, server=name, allowed=allowed or "-")
 
-    def _view(self, key: ServerKey, connection: Connection) -> ServerView:
+    def _view(self, key: MCPServerKey, connection: Connection) -> ServerView:
         tools = self._tools.get(key, [])
         return ServerView(
             name=key[1],

@@ -14,13 +14,13 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.value import Value
 from pilothouse.i18n import translate
 from pilothouse.tools.mcp import discovery, requests
-from pilothouse.tools.mcp.definitions import ServerDefinition
+from pilothouse.tools.mcp.definitions import MCPServerDefinition
 from pilothouse.tools.mcp.http import http_transport
 from pilothouse.tools.mcp.pending_requests import PendingRequests
 from pilothouse.tools.mcp.sdk import SdkMissing, load_sdk
 from pilothouse.tools.mcp.stdio import CannotStart, stdio_transport
 from pilothouse.tools.mcp.transport import Transport
-from pilothouse.tools.mcp.types import Clock, End, PromptDefinition, ToolDefinition
+from pilothouse.tools.mcp.types import Clock, PromptDefinition, ToolDefinition, TransportEnd
 
 if TYPE_CHECKING:
     from mcp.client.session import ClientRequestContext, ClientSession, IncomingMessage
@@ -51,12 +51,12 @@ class MCPSession:
 
     def __init__(
         self,
-        definition: ServerDefinition,
+        definition: MCPServerDefinition,
         environment: Mapping[str, str],
         clock: Clock,
         pending: PendingRequests,
         on_offer: Callable[[ClientSession, Offer], None],
-        on_end: Callable[[End], None],
+        on_end: Callable[[TransportEnd], None],
     ) -> None:
         self._definition = definition
         self._environment = environment
@@ -67,7 +67,7 @@ class MCPSession:
         self._changed_lists: set[str] = set()
         self._lists_changed = asyncio.Event()
 
-    async def run(self, *, elicit: bool) -> End:
+    async def run(self, *, elicit: bool) -> TransportEnd:
         """Run until the server ends, and return the reason. Only cancellation propagates."""
         transport: Transport | None = None
         try:
@@ -75,10 +75,10 @@ class MCPSession:
             async with self._open_transport() as transport:
                 return await self._run_over(transport, elicit=elicit)
         except SdkMissing as error:
-            return End(detail=str(error), is_final=True)
+            return TransportEnd(detail=str(error), is_final=True)
         except CannotStart as error:
             reason = self._with_server(error.reason)
-            return End(detail=translate(reason), reason=reason)
+            return TransportEnd(detail=translate(reason), reason=reason)
         except Exception as error:  # the SDK, the network and the system can raise anything
             return self._failure(error_text(error), transport)
 
@@ -86,7 +86,7 @@ class MCPSession:
         open_transport = http_transport if self._definition.transport == "http" else stdio_transport
         return open_transport(self._definition, self._environment, self._clock)
 
-    async def _run_over(self, transport: Transport, *, elicit: bool) -> End:
+    async def _run_over(self, transport: Transport, *, elicit: bool) -> TransportEnd:
         from mcp.client.session import ClientSession
         from mcp_types import Implementation
 
@@ -100,7 +100,7 @@ class MCPSession:
         async with session:
             # An exception raised in here would leave the SDK's task group as another error.
             offer = await self._first_offer(session, transport)
-            if isinstance(offer, End):
+            if isinstance(offer, TransportEnd):
                 return offer
             self._on_offer(session, offer)
             async with _background(self._refresh_lists(session, offer), self._listen(session)):
@@ -108,13 +108,13 @@ class MCPSession:
                 self._on_end(end)  # before the cleanup, which takes a while
                 return end
 
-    async def _first_offer(self, session: ClientSession, transport: Transport) -> Offer | End:
+    async def _first_offer(self, session: ClientSession, transport: Transport) -> Offer | TransportEnd:
         try:
             async with asyncio.timeout(START_TIMEOUT_SECONDS):
                 await requests.negotiate(session)
                 return await self._list(session, Offer(protocol=session.protocol_version), {"tools", "prompts"})
         except requests.UnsupportedRevision as error:
-            return End(detail=str(error), is_final=True)
+            return TransportEnd(detail=str(error), is_final=True)
         except TimeoutError:
             return self._failure(
                 f"it didn't answer within {START_TIMEOUT_SECONDS:g} seconds", transport, Reason(Code.MCP_SILENT)
@@ -129,11 +129,13 @@ class MCPSession:
             end = transport.ended.result()
             return msgspec.structs.replace(end, reason=self._failure(end.detail, transport).reason)
 
-    def _failure(self, detail: str, transport: Transport | None, reason: Reason | None = None) -> End:
+    def _failure(self, detail: str, transport: Transport | None, reason: Reason | None = None) -> TransportEnd:
         """An end before the server became ready. The transport's evidence explains more than the error."""
         evidence = transport.evidence() if transport is not None else None
         fallback = Reason(Code.MCP_FAILED, {"detail": detail})
-        return End(detail=_with_hint(detail, transport), reason=self._with_server(evidence or reason or fallback))
+        return TransportEnd(
+            detail=_with_hint(detail, transport), reason=self._with_server(evidence or reason or fallback)
+        )
 
     def _with_server(self, reason: Reason) -> Reason:
         definition = self._definition

@@ -13,10 +13,10 @@ from typing import Any
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.sandbox.processes import MARK, MAX_OPEN_FILES, kill_group, kill_marked
-from pilothouse.tools.mcp.definitions import ServerDefinition
+from pilothouse.tools.mcp.definitions import MCPServerDefinition
 from pilothouse.tools.mcp.message_filter import LineBuffer, MessageFilter, ProtocolViolation
-from pilothouse.tools.mcp.transport import Tail, Transport, finish
-from pilothouse.tools.mcp.types import Clock, End
+from pilothouse.tools.mcp.transport import StderrTail, Transport, finish
+from pilothouse.tools.mcp.types import Clock, TransportEnd
 
 EXIT_TIMEOUT_SECONDS = 0.5
 _MAX_END_SECONDS = 1.5
@@ -49,7 +49,7 @@ class CannotStart(Exception):
 
 @contextlib.asynccontextmanager
 async def stdio_transport(
-    definition: ServerDefinition, environment: Mapping[str, str], clock: Clock
+    definition: MCPServerDefinition, environment: Mapping[str, str], clock: Clock
 ) -> AsyncIterator[Transport]:
     """A started server. Raises: CannotStart, OSError, ValueError."""
     import anyio
@@ -74,7 +74,7 @@ async def stdio_transport(
                 stream.close()
 
 
-async def _start(definition: ServerDefinition, environment: Mapping[str, str], mark: str, clock: Clock) -> _Process:
+async def _start(definition: MCPServerDefinition, environment: Mapping[str, str], mark: str, clock: Clock) -> _Process:
     command = _find_program(definition, environment)
     theirs, ours = os.pipe()
     server = _Process(mark, ours, clock)
@@ -95,7 +95,7 @@ async def _start(definition: ServerDefinition, environment: Mapping[str, str], m
     return server
 
 
-def _find_program(definition: ServerDefinition, environment: Mapping[str, str]) -> str:
+def _find_program(definition: MCPServerDefinition, environment: Mapping[str, str]) -> str:
     """The program to start. Raises: CannotStart, because the shell would report a missing program only on the standard
     error of a server that never ran."""
     command = definition.command or ""
@@ -116,8 +116,8 @@ class _Process(asyncio.SubprocessProtocol):
 
     def __init__(self, mark: str, watch_fd: int, clock: Clock) -> None:
         loop = asyncio.get_running_loop()
-        self.ended: asyncio.Future[End] = loop.create_future()
-        self.tail = Tail()
+        self.ended: asyncio.Future[TransportEnd] = loop.create_future()
+        self.tail = StderrTail()
         self._loop = loop
         self._mark = mark
         self._watch_fd: int | None = watch_fd

@@ -24,16 +24,16 @@ _RECONNECT_SECONDS = 10.0
 _INVALID_NAME_CHARACTER = re.compile(r"[^A-Za-z0-9_-]")
 
 
-class Accepted(Protocol):
+class AcceptedDefinitions(Protocol):
     """The definitions in which a person has accepted a server's tools."""
 
-    def accepted_definition(self, server: str, tool: str) -> str | None:
+    def accepted_definition(self, mcp_server: str, tool: str) -> str | None:
         """The whole definition that was accepted; None for a new tool."""
 
-    def has_accepted(self, server: str) -> bool:
+    def has_accepted(self, mcp_server: str) -> bool:
         """Whether any tool of the server was accepted."""
 
-    def accept(self, server: str, definitions: Mapping[str, str]) -> None: ...
+    def accept(self, mcp_server: str, definitions: Mapping[str, str]) -> None: ...
 
 
 class MCPTool:
@@ -43,7 +43,9 @@ class MCPTool:
     category: Category = "mcp"
     parameters = dict
 
-    def __init__(self, connection: Connection, definition: ToolDefinition, key: str, accepted: Accepted) -> None:
+    def __init__(
+        self, connection: Connection, definition: ToolDefinition, key: str, accepted: AcceptedDefinitions
+    ) -> None:
         """`key` identifies the server among all; `definition` is the server's present description of the tool."""
         self._connection = connection
         self._definition = definition
@@ -109,7 +111,7 @@ class MCPTool:
         return without_hidden(result.text) + ("\n[cut: the server sent more]" if result.is_cut else "")
 
 
-def tools_of(connection: Connection, key: str, accepted: Accepted) -> list[MCPTool]:
+def tools_of(connection: Connection, key: str, accepted: AcceptedDefinitions) -> list[MCPTool]:
     """The tools with distinguishable names: where two names become one, both are withheld."""
     tools = [MCPTool(connection, definition, key, accepted) for definition in connection.tools]
     if tools and not accepted.has_accepted(key):
@@ -121,8 +123,8 @@ def tools_of(connection: Connection, key: str, accepted: Accepted) -> list[MCPTo
     return [tool for tool in tools if counts[_comparable(tool.name)] == 1 and len(tool.name) <= MAX_NAME_CHARACTERS]
 
 
-def tool_name(server: str, tool: str) -> str:
-    return f"{server}__{_INVALID_NAME_CHARACTER.sub('_', tool)}"
+def tool_name(mcp_server: str, tool: str) -> str:
+    return f"{mcp_server}__{_INVALID_NAME_CHARACTER.sub('_', tool)}"
 
 
 def _comparable(name: str) -> str:

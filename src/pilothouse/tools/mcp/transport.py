@@ -7,7 +7,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from pilothouse.domain.codes import Reason
-from pilothouse.tools.mcp.types import End
+from pilothouse.tools.mcp.types import TransportEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ class Transport:
         self,
         read: Any,
         write: Any,
-        ended: asyncio.Future[End],
+        ended: asyncio.Future[TransportEnd],
         hint: Callable[[], str] = str,
         evidence: Callable[[], Reason | None] = lambda: None,
     ) -> None:
@@ -38,18 +38,18 @@ class Transport:
         self.evidence = evidence
         """An observation that explains why a server never became ready."""
 
-    async def wait(self) -> End:
+    async def wait(self) -> TransportEnd:
         await asyncio.wait({self.ended})
         return self.ended.result()
 
 
-def finish(ended: asyncio.Future[End], detail: str, *, is_final: bool = False) -> None:
+def finish(ended: asyncio.Future[TransportEnd], detail: str, *, is_final: bool = False) -> None:
     """Record the end of a transport. Only the first reason counts: later ones are consequences."""
     if not ended.done():
-        ended.set_result(End(detail=detail, is_final=is_final))
+        ended.set_result(TransportEnd(detail=detail, is_final=is_final))
 
 
-class Tail:
+class StderrTail:
     """The end of a server's standard error."""
 
     def __init__(self) -> None:

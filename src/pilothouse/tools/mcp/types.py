@@ -72,7 +72,7 @@ class CallResult(Value):
     """Whether the text was too long."""
 
 
-class End(Value):
+class TransportEnd(Value):
     """Why a transport ended."""
 
     detail: str

@@ -28,7 +28,7 @@ from pilothouse.tools.undo.git_state import GitState, read_git_state
 from pilothouse.tools.undo.limits import UndoLimits
 from pilothouse.tools.undo.tree import FileStat, Stopped, Tree, scan
 
-_VERSION = 1
+_INDEX_VERSION = 1
 _RACY_NS = 2_000_000_000  # the coarsest file system timestamps in use have two seconds
 _MIN_GARBAGE_BYTES = 16_000_000
 _MAX_UNSAVED_BYTES = 4_000_000
@@ -223,7 +223,7 @@ class Baseline:
                 yield root, f"{root}/"
 
     def _skipped_folders(self) -> set[str]:
-        return {str(path) for path in self._workspace.runtimes}
+        return {str(path) for path in self._workspace.runtime_folders}
 
     def max_entries(self, root: str) -> int:
         return self._limits.home_files if holds_home(root) else self._limits.files
@@ -253,7 +253,7 @@ class Baseline:
         except (OSError, msgspec.MsgspecError):
             return Snapshot(None, 0)
         end = max((row.offset + row.stat.size for row in index.rows if row.offset >= 0), default=0)
-        if (index.version, index.root) != (_VERSION, os.fsencode(self._workspace.root)) or end > size:
+        if (index.version, index.root) != (_INDEX_VERSION, os.fsencode(self._workspace.root)) or end > size:
             return Snapshot(None, 0)
         snapshot = Snapshot(None, index.checked_ns)
         snapshot.files = {os.fsdecode(row.path): StoredFile(row.stat, row.digest, row.offset) for row in index.rows}
@@ -263,7 +263,7 @@ class Baseline:
     def _save(self, snapshot: Snapshot) -> None:
         self._compact(snapshot)
         rows = [_Row(os.fsencode(path), *file) for path, file in snapshot.files.items()]
-        index = _Index(_VERSION, os.fsencode(self._workspace.root), snapshot.checked_ns, rows, dict(snapshot.git))
+        index = _Index(_INDEX_VERSION, os.fsencode(self._workspace.root), snapshot.checked_ns, rows, dict(snapshot.git))
         # A cache needs no sync: after a power loss the files are read again.
         path = self._folder / "index"
         replace_file(path, [msgspec.msgpack.encode(index)], temporary=self._draft("index"), is_durable=False)
