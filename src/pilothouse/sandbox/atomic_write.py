@@ -58,7 +58,9 @@ def regular_file_status(name: str, dir_fd: int, path: str) -> os.stat_result | N
     return status
 
 
-def replace_file(dir_fd: int, name: str, data: bytes, before: os.stat_result | None, mode: int | None = None) -> None:
+def replace_workspace_file(
+    dir_fd: int, name: str, data: bytes, before: os.stat_result | None, mode: int | None = None
+) -> None:
     """Replace a person's file atomically. The new file gets the old one's mode, owner, ACL and extended attributes.
 
     The write of people's files in a workspace differs from that of the runtime's private files (`private_file`):

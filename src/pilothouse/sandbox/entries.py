@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
-from pilothouse.sandbox.atomic_write import as_tool_errors, put_link, replace_file
+from pilothouse.sandbox.atomic_write import as_tool_errors, put_link, replace_workspace_file
 from pilothouse.sandbox.file_names import escape
 from pilothouse.sandbox.openat import FOLDER_FLAGS, OpenMethod
 from pilothouse.sandbox.workspace import ABSENT, Workspace
@@ -178,7 +178,7 @@ class Entries:
                 return
             status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False) if expected != ABSENT else None
             before = status if status is not None and stat.S_ISREG(status.st_mode) else None
-            replace_file(dir_fd, name, data, before, mode if mode is not None else 0o600)
+            replace_workspace_file(dir_fd, name, data, before, mode if mode is not None else 0o600)
 
     def remove(self, path: str, *, expected: str) -> None:
         """Remove a file or a link that is still the expected one. Raises: ToolError."""

@@ -21,7 +21,7 @@ from pilothouse.sandbox.atomic_write import (
     link_target,
     make_dirs,
     regular_file_status,
-    replace_file,
+    replace_workspace_file,
 )
 from pilothouse.sandbox.code_files import folded_parts, runs_code, runs_in_bare_repository
 from pilothouse.sandbox.data_directory import has_data_directory
@@ -297,7 +297,7 @@ class Workspace:
         with self._parent(path) as (dir_fd, name):
             if expected is not None and expected != self.content_hash(path):
                 raise ToolError(Code.FILE_CHANGED, path=path)
-            replace_file(dir_fd, name, data, regular_file_status(name, dir_fd, path))
+            replace_workspace_file(dir_fd, name, data, regular_file_status(name, dir_fd, path))
 
     def status(self, path: str) -> os.stat_result:
         """Raises: ToolError."""

@@ -23,6 +23,8 @@ from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId, Value
 
 FENCE = 1
 """The fencing token of the lease under which one process owns a context: constant with a single process."""
+READ_BATCH_MESSAGES = 500
+"""The number of messages to read at once: one read of a whole long branch would delay a cancel."""
 
 
 class UserLog(Value):

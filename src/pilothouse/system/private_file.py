@@ -51,6 +51,22 @@ def open_private(path: Path, flags: int) -> int:
     return os.open(path, flags | os.O_CLOEXEC, PRIVATE_FILE_MODE)
 
 
+def append_private_line(path: Path, line: bytes, *, is_durable: bool = True) -> None:
+    """Append a line to a file. A last line that a crash truncated is ended first. Raises: OSError."""
+    is_new = not path.exists()
+    with open(open_private(path, os.O_RDWR | os.O_CREAT | os.O_APPEND), "ab+") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                file.write(b"\n")
+        file.write(line + b"\n")
+        file.flush()
+        if is_durable:
+            os.fsync(file.fileno())
+    if is_new:
+        sync_folder(path.parent)
+
+
 def sync_folder(folder: Path) -> None:
     """Make added and removed names in a folder durable."""
     FileOperations().sync_dir(folder)

@@ -24,10 +24,10 @@ from pilothouse.runtime.commands.calls import records_of
 from pilothouse.runtime.commands.messages import read_ids
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.pool import ContextPool
+from pilothouse.storage.base import READ_BATCH_MESSAGES
 from pilothouse.tools.uploads import StoredUpload
 
-_MESSAGE_BATCH_SIZE = 500
-_MARKDOWN_BATCH_SIZE = 50
+_MARKDOWN_BATCH_MESSAGES = 50
 MAX_EXPORTED_UPLOAD_BYTES = 32 * 1024 * 1024
 """Bound on all uploads of an export together. In base64 they fit into the body of an import, beside the messages."""
 
@@ -102,8 +102,8 @@ async def export_context(pool: ContextPool, context_id: str) -> AsyncIterator[by
     digest = hashlib.sha256()
     for line in lines:
         yield _encode_line(line, digest)
-    for start in range(0, len(message_ids), _MESSAGE_BATCH_SIZE):
-        for message in await store.messages(live.id, message_ids[start : start + _MESSAGE_BATCH_SIZE]):
+    for start in range(0, len(message_ids), READ_BATCH_MESSAGES):
+        for message in await store.messages(live.id, message_ids[start : start + READ_BATCH_MESSAGES]):
             if not _is_gap(message):
                 yield _encode_line(MessageLine(message), digest)
     async for line in _uploads(live):
@@ -157,8 +157,8 @@ async def export_markdown(
     chain = (await read_audit(pool, live.id, limit=0)).chain
     if not chain.whole:
         yield f"> {translate(chain_reason(chain), language)}\n\n".encode()
-    for start in range(0, len(ids), _MARKDOWN_BATCH_SIZE):
-        messages = await pool.dependencies.store.messages(live.id, ids[start : start + _MARKDOWN_BATCH_SIZE])
+    for start in range(0, len(ids), _MARKDOWN_BATCH_MESSAGES):
+        messages = await pool.dependencies.store.messages(live.id, ids[start : start + _MARKDOWN_BATCH_MESSAGES])
         call_ids = [call.id for message in messages if isinstance(message, ToolRequest) for call in message.calls]
         records = await records_of(pool, context_id, call_ids) if call_ids else {}
         yield await asyncio.to_thread(_render, writer, messages, records)  # off the event loop, since it may take long

@@ -27,8 +27,8 @@ from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.notices import system_notice
 from pilothouse.runtime.pool import ContextPool
+from pilothouse.storage.base import READ_BATCH_MESSAGES
 
-_READ_BATCH_MESSAGES = 500
 _MAX_TAIL_MESSAGES = 50
 _MAX_CONFLICTS_STORED = 100
 
@@ -190,8 +190,8 @@ async def _compressed(live: LiveContext, branch: Branch) -> tuple[set[MessageId]
 async def _read(live: LiveContext, ids: Sequence[MessageId]) -> list[Message]:
     """Messages, read in batches, so that a long branch does not delay a cancel."""
     messages: list[Message] = []
-    for start in range(0, len(ids), _READ_BATCH_MESSAGES):
-        messages += await live.dependencies.store.messages(live.id, ids[start : start + _READ_BATCH_MESSAGES])
+    for start in range(0, len(ids), READ_BATCH_MESSAGES):
+        messages += await live.dependencies.store.messages(live.id, ids[start : start + READ_BATCH_MESSAGES])
     return messages
 
 

@@ -21,11 +21,10 @@ from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.notices import system_notice
 from pilothouse.runtime.request.history_cache import token_ratio
 from pilothouse.runtime.request.last_input import read_last_input
+from pilothouse.storage.base import READ_BATCH_MESSAGES
 from pilothouse.window.compression import CompressionPlan, plan_compression, summary_tokens, with_pins
 from pilothouse.window.history import Block, History
 from pilothouse.window.model_messages import tokens_of
-
-_READ_BATCH_MESSAGES = 500
 
 
 class Compression(Value, kw_only=True, omit_defaults=False):
@@ -139,9 +138,9 @@ async def read(live: LiveContext, branch: Branch, stretches: Sequence[tuple[int,
     """Messages of a branch, read in batches, so that a long branch does not delay a cancel."""
     messages: list[Message] = []
     for begin, end in stretches:
-        for start in range(begin, end, _READ_BATCH_MESSAGES):
+        for start in range(begin, end, READ_BATCH_MESSAGES):
             ids = await live.dependencies.store.branch_ids(
-                live.id, branch.name, start, min(end, start + _READ_BATCH_MESSAGES)
+                live.id, branch.name, start, min(end, start + READ_BATCH_MESSAGES)
             )
             messages += await live.dependencies.store.messages(live.id, ids)
     return messages

@@ -8,6 +8,7 @@ from pilothouse.domain.branches import Branch
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import NotFound
 from pilothouse.domain.messages import Message
+from pilothouse.storage.base import READ_BATCH_MESSAGES
 from pilothouse.window.history import History
 from pilothouse.window.model_messages import with_token_count
 from pilothouse.window.tokens import Counter
@@ -15,7 +16,6 @@ from pilothouse.window.tokens import Counter
 if TYPE_CHECKING:
     from pilothouse.runtime.context.live_context import LiveContext
 
-_READ_BATCH_MESSAGES = 500
 _MAX_TEXT_COUNTS = 64
 _MAX_HISTORIES = 4
 
@@ -47,7 +47,7 @@ class HistoryCache:
             if position >= branch.length:
                 return history
             start = position if start is None else min(start, position)
-            stop = min(branch.length, position + _READ_BATCH_MESSAGES)
+            stop = min(branch.length, position + READ_BATCH_MESSAGES)
             batch = await store.messages(live.id, await store.branch_ids(live.id, name, position, stop))
             messages = await _counted(batch, live.counter)
             if history.length != position or history not in self._histories.values():

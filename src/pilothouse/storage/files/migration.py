@@ -2,11 +2,11 @@
 
 import contextlib
 import logging
-import os
 import shutil
 import threading
 from pathlib import Path
 
+from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.layout import DELETED_PREFIX, Folder, is_safe
 
 _LOG = logging.getLogger("pilothouse")
@@ -14,7 +14,7 @@ _FORMER_ARTIFACTS = "kept"
 _FORMER_SNAPSHOTS = "snapshots"
 
 
-def move_artifacts(data: Path) -> None:
+def move_artifacts(data: Path, disk: Disk) -> None:
     """Move whole outputs and undo data from `kept/<id>` into the folder of their context.
 
     Git snapshots of workspaces lay there too. They are obsolete, since undo restores from copies beside the log of
@@ -24,7 +24,7 @@ def move_artifacts(data: Path) -> None:
     obsolete = former.with_name(DELETED_PREFIX + _FORMER_SNAPSHOTS)
     for folder in list(former.iterdir()) if former.is_dir() else []:
         try:
-            _move(folder, data / "contexts", obsolete)
+            _move(folder, data / "contexts", obsolete, disk)
         except OSError as error:  # retried at the next start
             _LOG.warning("Could not move the files of an earlier conversation, %s: %s.", folder, error.strerror)
     with contextlib.suppress(OSError):  # a folder stays where its context has newer artifacts
@@ -33,15 +33,15 @@ def move_artifacts(data: Path) -> None:
         threading.Thread(target=_remove, args=(obsolete,), name="remove-snapshots", daemon=True).start()
 
 
-def _move(folder: Path, contexts: Path, obsolete: Path) -> None:
+def _move(folder: Path, contexts: Path, obsolete: Path, disk: Disk) -> None:
     context = Folder(contexts / folder.name) if is_safe(folder.name) else None
     if context is None or not context.path.is_dir():
-        obsolete.mkdir(mode=0o700, exist_ok=True)
-        os.rename(folder, obsolete / folder.name)
+        disk.make_dir(obsolete)
+        disk.rename(folder, obsolete / folder.name)
     else:
         _remove_empty(context.artifacts)
         if not context.artifacts.exists():
-            os.rename(folder, context.artifacts)
+            disk.rename(folder, context.artifacts)
 
 
 def _remove_empty(artifacts: Path) -> None:

@@ -84,7 +84,7 @@ class FileStore:
         add_gitignore(data)
         self._disk.sync_dir(data)
         self._heads = AuditHeads(state_dir, data, self._disk)
-        move_artifacts(data)
+        move_artifacts(data, self._disk)
         for removed in self._root.glob(f"{DELETED_PREFIX}*"):
             shutil.rmtree(removed, ignore_errors=True)
         self._threads = FairThreads(MAX_STORE_THREADS, MAX_STORE_THREADS_PER_USER, "store")
@@ -352,7 +352,7 @@ class FileStore:
             self._disk.sync_dir(path.parent)
         except OSError as error:
             with suppress(OSError):  # undo the rename: a refused deletion must not take effect
-                os.rename(removed, path)
+                self._disk.rename(removed, path)
             raise StoreRefused.because_of(error) from error
         shutil.rmtree(removed, ignore_errors=True)
 

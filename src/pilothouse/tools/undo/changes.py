@@ -16,7 +16,7 @@ from pilothouse.domain.codes import Reason
 from pilothouse.domain.value import Value
 from pilothouse.sandbox.entries import is_link_name, link_name
 from pilothouse.system.atomic_file import replace_file
-from pilothouse.system.private_file import make_private_folder, open_private, sync_folder
+from pilothouse.system.private_file import append_private_line, make_private_folder
 from pilothouse.tools.undo.limits import UndoLimits
 
 WRITE = "write"
@@ -190,18 +190,7 @@ class ChangeLog:
 
     def _append(self, entry: ChangeEntry, *, is_durable: bool = True) -> None:
         make_private_folder(self._folder)
-        is_new = not self._log.exists()
-        with open(open_private(self._log, os.O_RDWR | os.O_CREAT | os.O_APPEND), "ab+") as file:
-            if file.tell():
-                file.seek(-1, os.SEEK_END)
-                if file.read(1) != b"\n":
-                    file.write(b"\n")  # ends a line truncated by a crash
-            file.write(msgspec.json.encode(entry) + b"\n")
-            file.flush()
-            if is_durable:
-                os.fsync(file.fileno())
-        if is_new:
-            sync_folder(self._folder)
+        append_private_line(self._log, msgspec.json.encode(entry), is_durable=is_durable)
 
     def _drop(self, path: Path) -> None:
         try:
