@@ -85,7 +85,7 @@ def main(version: str) -> None:
         parts.append(f"    {ascii_text!r}: (\n{wrapped(codes, ' ' * 8)}\n    ),")
     parts += [
         "}",
-        "# Those that no language in common use is written with (UTS 39: not recommended for identifiers).",
+        "# Look-alikes that no language in common use is written with (UTS 39: not recommended for identifiers).",
         f"_UNCOMMON = (\n{wrapped(uncommon, ' ' * 4)}\n)\n",
         "LOOKALIKES = {chr(int(code, 16)): text for text, codes in _BY_ASCII.items() for code in codes.split()}",
         "UNCOMMON = frozenset(chr(int(code, 16)) for code in _UNCOMMON.split())",

@@ -21,7 +21,7 @@ Effect = Literal["read_only", "mutating", "question", "delegating", "unknown"]
 
 
 class Approval(Value):
-    """A person's approval of one call. It counts only for this digest and under these modes."""
+    """A person's approval of one call. The approval counts only for this digest and under these modes."""
 
     by: str
     at: Timestamp

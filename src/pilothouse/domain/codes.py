@@ -130,7 +130,7 @@ class Code(StrEnum):
     TOO_MANY_UPLOADS = "too_many_uploads"
     FILE_EXISTS = "file_exists"
     PAGE_NOT_BUILT = "page_not_built"
-    # not now
+    # conflicts with the present state
     SETUP_FIXED = "setup_fixed"
     STALE_SESSION = "stale_session"
     TOO_MANY_TABS = "too_many_tabs"
@@ -178,7 +178,7 @@ class Code(StrEnum):
     OUTSIDE_WORKSPACE = "outside_workspace"
     PROTECTED_PATH = "protected_path"
     CLEANS_DATA = "cleans_data"
-    # what became of a call
+    # outcomes of calls
     SUBAGENT_ENDED = "subagent_ended"
     SUBAGENT_INCOMPLETE = "subagent_incomplete"
     REACH_CHANGED = "reach_changed"

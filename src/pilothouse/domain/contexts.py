@@ -62,7 +62,7 @@ class Queued(Value, kw_only=True):
     id: MessageId
     """The first of `message_ids`."""
     message_ids: tuple[MessageId, ...]
-    """The parts of the message. They lie in the pool and on no branch."""
+    """The parts of the message, which lie in the pool and on no branch."""
     mode: str | None = None
     by: str
     at: Timestamp
@@ -155,7 +155,7 @@ def summary_of(core: ContextCore) -> ContextSummary:
 
 
 class Change(Value):
-    """An atomic change of a context. A store applies `dropped` first, then `renamed`, then the rest."""
+    """An atomic change of a context. A store applies `dropped` first, then `renamed`, then all other fields."""
 
     core: ContextCore
     messages: tuple[Message, ...] = ()

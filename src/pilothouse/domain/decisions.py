@@ -130,7 +130,7 @@ def decide(facts: CallFacts, snapshot: PolicySnapshot, approval: Approval | None
 
 def _uses_elevation(facts: CallFacts, snapshot: PolicySnapshot) -> bool:
     """Whether a call runs by the active elevation. Every mutating call does, also that of a tool which the mode allows
-    without one: the elevation frees the call from its confinement."""
+    without an elevation: the elevation frees the call from its confinement."""
     return facts.effect == "mutating" and snapshot.mode.elevates and snapshot.elevated
 
 

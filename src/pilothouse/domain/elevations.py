@@ -19,10 +19,13 @@ class Elevation(Value, kw_only=True):
     by: str
     at: Timestamp
     runtime: str
-    """The process in which the elevation was given: it does not outlive that process."""
+    """The process in which the elevation was given. No elevation outlives its process."""
     calls_left: int | None = None
+    """How many more mutating calls may start."""
     turn: TurnId | None = None
+    """The turn with which the elevation ends."""
     until: Timestamp | None = None
+    """The time at which the elevation ends."""
     deadline: float | None = None
     """`until` on the monotonic clock of the process, which nobody can turn back."""
 

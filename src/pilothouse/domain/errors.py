@@ -16,7 +16,7 @@ PilothouseError
 │   ├── ModelUnavailable   may work later: retried
 │   └── ModelRefused       will not work by repeating
 │       └── ModelTooLong   more than the model's window holds: a shorter one may work
-└── ToolError              the tool could not do it; the model is told
+└── ToolError              a tool failed; the model gets the reason
 """
 
 from collections.abc import Callable

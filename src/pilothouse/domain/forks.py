@@ -12,15 +12,15 @@ class BranchFork(Value, kw_only=True):
     position: int
     """Index of the first differing message on the active branch."""
     message_id: MessageId
-    """That message on the active branch."""
+    """The message at `position` on the active branch."""
     sibling_id: MessageId
-    """The message in the same place on the other branch."""
+    """The message that follows the common part on the other branch."""
 
 
 def fork_between(
     active: Sequence[MessageId], other: Sequence[MessageId], *, is_compressed: bool = False
 ) -> BranchFork | None:
-    """Compare two lists of ids; None where one of them only continues the other.
+    """Compare two lists of ids. None where one list only continues the other.
 
     A compression replaces the beginning of a list. With `is_compressed` (of either list), the comparison begins at the
     first message that both lists still have.

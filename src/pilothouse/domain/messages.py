@@ -51,9 +51,9 @@ class Metadata(Value):
     trace_id: str | None = None
     extra: Mapping[str, Any] = {}
     data_context: DataContext | None = None
-    """Came with a person's message; sent in every round of its turn."""
+    """Attached to a person's message, and sent in every round of its turn."""
     extra_user_messages: tuple[str, ...] = ()
-    """Came with a person's message; sent in every round of its turn."""
+    """Attached to a person's message, and sent in every round of its turn."""
     held: Literal["processing", "refused"] | None = None
     """Why the message is not sent to the model: the person's processors have not finished, or one refused it."""
 
@@ -204,6 +204,9 @@ class ErrorMessage(BaseMessage, tag="error"):
 
     reason: Reason
     recoverable: bool = True
+    """Whether clients offer to continue the turn. Always true now; imported conversations may hold other values."""
+    """Whether clients offer to continue the turn. Always true now; imported conversations may hold other values."""
+    """Whether clients offer to continue the turn. Always true now; imported conversations may hold other values."""
 
 
 Message = (

@@ -160,7 +160,7 @@ def is_looser(mode: Mode, other: Mode) -> bool:
         or (other.offers != "all" and not mode.offers_also <= other.offers_also)
         or (
             other.elevates and not mode.elevates and mode.mutating is not Verdict.DENY
-        )  # rules can allow calls in the one only
+        )  # rules can allow calls in only one of the modes
         or (bool(other.only_beneath) and mode.only_beneath != other.only_beneath)
     )
 

@@ -152,7 +152,7 @@ def covers_whole_tool(scope: Scope) -> bool:
 
 
 def is_narrower(scope: Scope, other: Scope) -> bool:
-    """Whether `one` covers a more specific kind of calls than `other`."""
+    """Whether `scope` covers a more specific kind of calls than `other`."""
     return scope.width < other.width
 
 

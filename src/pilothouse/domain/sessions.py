@@ -113,8 +113,8 @@ def with_active_tab(session: Session, context_id: ContextId, at: Timestamp) -> S
 
 
 def without_tab(session: Session, context_id: ContextId) -> Session:
-    """The session without the tab of a context. After the active tab the one to its right becomes active, or the last
-    one."""
+    """The session without the tab of a context. After the active tab, the tab to its right becomes active, or the last
+    tab."""
     ids = [tab.context_id for tab in session.open_contexts]
     if context_id not in ids:
         return session

@@ -1,4 +1,4 @@
-"""The catalogue of models: context window, vision, tokenizer and price of each."""
+"""The catalog of models: context window, vision, tokenizer and price of each."""
 
 import re
 from collections.abc import Mapping

@@ -4,16 +4,16 @@ from pilothouse.domain.value import Value
 
 
 class Limits(Value):
-    """None means no limit."""
+    """The limits of a turn and its calls. None means no limit."""
 
     rounds: int = 50
-    """Rounds a turn."""
+    """Rounds of one turn."""
     call_seconds: float = 120
     """Seconds that one call may run. Delegating calls have no limit: the sub-agent's own calls have theirs."""
     turn_seconds: float | None = None
     """Seconds that a turn may work. Time spent waiting for the person does not count."""
     turn_tokens: int | None = None
-    """Tokens a turn, input and output of all its requests together."""
+    """Tokens of one turn, input and output of all its requests together."""
     repeated_calls: int = 3
     """How often in a row the model may make the same call with the same arguments; that repetition ends the turn."""
     retries: int = 5
@@ -25,8 +25,8 @@ class Limits(Value):
     parallel_reads: int = 16
     """Calls that only read and may run at the same time."""
     turn_cost: float | None = None
-    """Cost a turn, in the unit of the catalog's prices."""
+    """Cost of one turn, in the unit of the catalog's prices."""
     delegation_depth: int = 2
     """How deep sub-agents may be nested."""
     delta_spacing: float = 0.03
-    """Least seconds between two signals for the deltas of one answer."""
+    """The shortest time between two signals for the deltas of one answer, in seconds."""

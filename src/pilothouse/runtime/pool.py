@@ -1,4 +1,4 @@
-"""`ContextPool`: the contexts in memory. It opens, recovers, drives and evicts them."""
+"""`ContextPool`: opens, recovers, drives and evicts the contexts in memory."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -119,7 +119,7 @@ class ContextPool(ABC):
         self._add(live)
         if isinstance(live.state, WaitingForRecovery):
             self.run_in_background(self._retry_until_stored(live))
-        # Again: a context that was the last one of this workspace may have left memory meanwhile.
+        # Again: the last other context of this workspace may have left memory while this one was being opened.
         await self.open_workspace_servers(stored.core)
         return live
 
@@ -155,14 +155,14 @@ class ContextPool(ABC):
         try:
             await live.commit_recovery(draft, state)
         except StoreError as error:
-            # Reads work meanwhile; commands wait until the store accepts the recovery.
+            # Until the store accepts the recovery, reads work and commands wait.
             live.enter(WaitingForRecovery(reason=error.reason))
             raise
 
     async def _store_unsaved(self, live: LiveContext) -> None:
         """Store the unsaved change. The caller holds the lock.
 
-        Raises: StoreError; then the context goes on waiting.
+        Raises: StoreError; then the context keeps waiting for the store.
         """
         if live.turn is not None or live.unsaved is not None:
             await store_unsaved_change(live)

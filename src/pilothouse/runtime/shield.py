@@ -19,7 +19,7 @@ async def run_to_completion_in_thread(work: Callable[[], T]) -> T:
 
 
 async def run_to_completion(work: Coroutine[Any, Any, object]) -> None:
-    """Run a coroutine to its end even if the caller is cancelled meanwhile; then raise the cancellation."""
+    """Run a coroutine to its end even if the caller is cancelled; then raise the cancellation."""
     task = asyncio.ensure_future(work)
     try:
         await asyncio.shield(task)

@@ -1,8 +1,8 @@
 """Limits the signals of a confined command to its own processes, where Landlock cannot (below ABI 6)."""
 
 # The kernel suspends a process that sends a signal until the supervisor has answered (seccomp user notification). The
-# arguments come from registers, so they cannot change afterwards, but the target's process number may be reused
-# meanwhile: the supervisor sends such signals itself, through a pidfd of the process that it has checked. A process
+# arguments come from registers, so they cannot change afterwards, but the target's process number may be reused before
+# the answer: the supervisor sends such signals itself, through a pidfd of the process that it has checked. A process
 # that signals itself or its own group continues with its own call: those numbers stay taken while it waits, and a
 # group never leaves its session, which contains nothing but the command.
 
@@ -37,7 +37,7 @@ class SignalListener:
         return self._fd
 
     def answer(self) -> None:
-        """Answer one waiting process. A process that was killed meanwhile needs no answer."""
+        """Answer one waiting process. A process that was killed while waiting needs no answer."""
         request = bytearray(_SECCOMP_NOTIF.size)
         try:
             fcntl.ioctl(self._fd, _SECCOMP_IOCTL_NOTIF_RECV, request, True)
@@ -64,7 +64,7 @@ class SignalListener:
         if name == "kill":
             return self._kill(sender, target, arguments[1])
         if name == "tkill" and target != thread:
-            # Fails where the sender has ended meanwhile.
+            # Fails where the sender has ended.
             fcntl.ioctl(self._fd, _SECCOMP_IOCTL_NOTIF_ID_VALID, struct.pack("=Q", cookie))
             return _send_to_thread(sender, target, arguments[1])
         return None if target in (sender, thread) else errno.EPERM

@@ -185,7 +185,7 @@ class Walk:
             return False
         try:
             reason = self.workspace.violation(escape(self._base + path)) if kind == "link" else None
-        except OSError:  # the link disappeared meanwhile
+        except OSError:  # the link disappeared during the walk
             return False
         return reason is None or reason.code is not Code.PROTECTED_PATH
 

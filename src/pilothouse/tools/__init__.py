@@ -1,1 +1,1 @@
-"""Tools: what the model can ask for. `base` is the contract."""
+"""The tools that the model can call. `base` is the contract."""

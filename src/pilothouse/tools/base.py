@@ -1,5 +1,5 @@
 """The contract of a tool: `prepare` predicts the effect of a call before the gate decides it; `run` performs the call
-after the gate has let it through.
+after the gate has allowed the call.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -80,7 +80,7 @@ class ToolContext(Value):
     executed_before: frozenset[CallId] = frozenset()
     """The earlier calls of the same round that were executed, whether shown or not."""
     add_remark: Callable[[Reason], None] = lambda _: None
-    """Adds a remark for the person, however the call ends."""
+    """Adds a remark for the person. The remark is shown whether the call succeeds or fails."""
 
     @property
     def tell(self) -> Callable[[str], None]:
@@ -89,7 +89,7 @@ class ToolContext(Value):
 
 
 class ToolOutput(Value):
-    """The result of a call with more to report than a text."""
+    """The result of a call: a text, and for a command the exit status."""
 
     content: str
     exit_status: int | None = None

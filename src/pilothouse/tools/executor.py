@@ -24,7 +24,7 @@ class Outcome(Value):
     error: Reason | None = None
     exit_status: int | None = None
     is_connection_lost: bool = False
-    """The call failed because the tool lost its connection."""
+    """Whether the call failed because the tool lost its connection."""
 
 
 async def execute(tool: Tool[Any], arguments: Any, context: ToolContext) -> Outcome:

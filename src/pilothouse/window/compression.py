@@ -36,9 +36,9 @@ class CompressionPlan(Value, kw_only=True):
     messages: int
     """The number of messages to replace."""
     tokens: int
-    """Their tokens."""
+    """The tokens of these messages."""
     earlier: int = 0
-    """The part of `tokens` that are earlier summaries."""
+    """The part of `tokens` that belongs to earlier summaries."""
     needs_summary: bool
     """Whether a model writes a summary of the replaced messages."""
 

@@ -4,7 +4,7 @@ One rule covers forks, merges, crashes and cancellation: every call is followed 
 result on this branch gets "not run"; a result without its call is omitted.
 
 The history consists of blocks: a single message, or a request with its results. A block is sent as a whole or not at
-all. It knows its position on the branch and its tokens, so fitting a request needs no messages.
+all. The block holds its position on the branch and its tokens, so fitting a request needs no messages.
 """
 
 import bisect

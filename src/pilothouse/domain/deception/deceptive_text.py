@@ -66,7 +66,7 @@ _SHELL_SIGNS = frozenset(";|&<>$`()\n")
 _BESIDE_COMMANDS = frozenset("-/~|&<>$`")  # characters without typographic blanks before them
 _VARIANTS = (("l", "I"), ("l", "1"), ("O", "0"), ("rn", "m"))  # pairs with the same skeleton in UTS 39
 _FULLWIDTH = re.compile("[\uff01-\uff5e]")
-_LAST_LETTER_OF_LANGUAGES = "\u024f"  # letters up to here are of alphabets; those behind it of phonetic notation
+_LAST_LETTER_OF_LANGUAGES = "\u024f"  # letters up to here belong to alphabets, letters behind it to phonetic notation
 _SOFT_DOTTED = frozenset("ij")
 _OVERLAY_CLASS = 1
 
@@ -307,7 +307,7 @@ class _TextCheck:
         sign, shape = self._text[place], looks_like(self._text[place])
         before, after = self._neighbours(place)
         if shape == "-" and sign != "\u2212" and is_ascii_letter(after) and (not before or before.isspace()):
-            return True  # it begins an option
+            return True  # the sign begins an option
         if sign in PROSE_SIGNS or (before.isdigit() and after.isdigit()):
             return False
         if self._has_east_asian and _FULLWIDTH.match(sign):

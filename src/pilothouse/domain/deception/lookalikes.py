@@ -168,7 +168,7 @@ _BY_ASCII = {
     "}": ("2775"),
     "~": ("2dc 1fc0 2053 223c"),
 }
-# Those that no language in common use is written with (UTS 39: not recommended for identifiers).
+# Look-alikes that no language in common use is written with (UTS 39: not recommended for identifiers).
 _UNCOMMON = (
     "b4 b8 d7 149 181 184 187 18a 18d 193 196 198 1a4 1a6 1a7 1ac 1b3 1b7 1bc 1bd 1c0 1c1 1c3 21c 222 223 241 "
     "251 261 263 269 26a 26f 28b 28f 294 2a3 2a6 2aa 2ab 2b9 2ba 2bd 2be 2c2 2c3 2c4 2c6 2c8 2ca 2cb 2d0 2d7 2db "

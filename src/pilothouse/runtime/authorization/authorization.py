@@ -135,7 +135,7 @@ def release_none(_: CallRecord, __: Decision) -> bool:
 
 
 def release_shown(releases: ReleaseFilter, shown_digests: Collection[str] | None) -> ReleaseFilter:
-    """A filter that releases only calls whose digest the person has seen. None: all that `releases` accepts."""
+    """A filter that releases only calls whose digest the person has seen; with None, all that `releases` accepts."""
     if shown_digests is None:
         return releases
     digests = frozenset(shown_digests)
@@ -175,7 +175,7 @@ def redecide_pending(
 
 
 def restart_round_count(draft: Draft) -> None:
-    """Restart the count of rounds without a person's decision."""
+    """Restart the count of rounds in which no person has decided a call."""
     turn = draft.value("turn")
     if turn is not None:
         draft.core["turn"] = msgspec.structs.replace(turn, decided_round=turn.round)

@@ -1,4 +1,4 @@
-"""Inspection of calls before the decision: predicted effect, touched paths, broken hard limits, deceptive text."""
+"""Inspection of calls before the decision: predicted effect, touched paths, violations, deceptive text."""
 
 import asyncio
 import itertools

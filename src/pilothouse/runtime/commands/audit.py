@@ -25,7 +25,7 @@ async def read_audit(
 
 async def note_damage(live: LiveContext) -> None:
     """Read the chain again, and note damage, which makes calls ask. The caller holds the lock, so that nobody accepts
-    the chain meanwhile. Every start of a call checks the damage of its context and of the context's ancestors."""
+    the chain during the read. Every start of a call checks the damage of its context and of the context's ancestors."""
     chain = (await live.dependencies.store.audit(live.id, limit=0)).chain
     if chain.whole or any(reason.code is Code.AUDIT_CUT for reason in live.damage):
         return

@@ -47,6 +47,7 @@ class PersonsDecision(Value):
     arguments: dict[str, Any] | None = None
     """The arguments as the person edited them."""
     reason: str | None = None
+    """The person's explanation of a rejection, which the model gets."""
     always: RuleOption | None = None
     """The rule option that the person chose with the approval, which gives that rule too."""
     edited_digest: str | None = None
@@ -66,7 +67,7 @@ async def decide(
     given with a decision starts only those other pending calls whose digests are in `shown`; None: all. `previewed`
     holds, by id, edited calls as `preview_edit` returned them: they run only on the files that were shown then.
 
-    Raises: NotFound, Conflict (decided or changed meanwhile), InvalidInput (edited arguments), StoreError. A permanent
+    Raises: NotFound, Conflict (already decided, or changed), InvalidInput (edited arguments), StoreError. A permanent
     rule is stored after the decision: if the store refuses the rule, the decision stands.
     """
     # Before the lock: a tool's inspection of edited arguments may take long, and must not delay a cancel.

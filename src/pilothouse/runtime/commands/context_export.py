@@ -71,7 +71,7 @@ class UploadLine(_Line, tag="upload"):
     name: str
     size: int
     data: bytes | None = None
-    """None for an upload that exceeds the bound."""
+    """None for an upload that exceeds MAX_EXPORTED_UPLOAD_BYTES."""
 
 
 class EndLine(_Line, tag="end"):
@@ -118,7 +118,7 @@ async def _uploads(live: LiveContext) -> AsyncIterator[UploadLine]:
         if is_included and live.uploads is not None:
             try:
                 data = await asyncio.to_thread(live.uploads.read, upload.name)
-            except OSError:  # the upload was removed meanwhile, or cannot be read
+            except OSError:  # the upload was removed since it was listed, or cannot be read
                 continue
         yield UploadLine(upload.name, upload.size if data is None else len(data), data)
 

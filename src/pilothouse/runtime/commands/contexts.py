@@ -247,7 +247,7 @@ async def archive(pool: ContextPool, context_id: str, *, archived: bool = True) 
 
 async def delete_context(pool: ContextPool, context_id: str) -> None:
     """Delete a context with its sub-agents. Raises: NotFound, Conflict while a turn of any of them is open."""
-    async with pool.locked(context_id) as live:  # no sub-agent can start meanwhile
+    async with pool.locked(context_id) as live:  # under the lock no sub-agent can start
         descendant_ids = list(await _descendants(pool, context_id))
         for member_id in (live.id, *descendant_ids):
             _check_idle(await pool.find(member_id))

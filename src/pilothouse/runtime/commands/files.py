@@ -22,7 +22,7 @@ class FoundFiles(Value, omit_defaults=False):
     items: tuple[FoundFile, ...]
     """Best match first."""
     is_cut: bool
-    """The workspace holds more files than the index."""
+    """Whether the workspace holds more files than the index."""
 
 
 async def find_files(pool: ContextPool, context_id: str, query: str = "", limit: int = 20) -> FoundFiles:

@@ -46,6 +46,9 @@ class ModeSwitch(Value):
     rejected: tuple[CallId, ...] = ()
     """Calls that were rejected or denied."""
     waiting: tuple[CallId, ...] = ()
+    """Calls that wait for the person."""
+    """Calls that wait for the person."""
+    """Calls that wait for the person."""
 
 
 async def switch_mode(

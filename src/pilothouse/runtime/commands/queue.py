@@ -48,7 +48,7 @@ async def edit_queued(
     attached: MessageAttachments | None = None,
     by: str = "local",
 ) -> None:
-    """Replace a queued message in its place. Raises: InvalidInput, NotFound (taken meanwhile), StoreError."""
+    """Replace a queued message in its place. Raises: InvalidInput, NotFound (its turn has begun), StoreError."""
     user_input = parse_user_input(pool, payloads, mode, client_metadata, by, attached)
     async with pool.locked(context_id) as live:
         item = _item(live, message_id)
@@ -64,7 +64,7 @@ async def edit_queued(
 
 
 async def delete_queued(pool: ContextPool, context_id: str, message_id: str) -> None:
-    """Delete a queued message. Raises: NotFound (taken meanwhile), StoreError."""
+    """Delete a queued message. Raises: NotFound (its turn has begun), StoreError."""
     async with pool.locked(context_id) as live:
         item = _item(live, message_id)
         draft = live.draft()

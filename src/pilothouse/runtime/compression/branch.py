@@ -216,7 +216,8 @@ async def _put_summary(
     prediction: Compression,
     by: str,
 ) -> Compression:
-    """Put the move of a branch onto its summary into a draft. Messages appended meanwhile stay behind the summary."""
+    """Put the move of a branch onto its summary into a draft. Messages appended since the plan stay behind the
+    summary."""
     ids = await live.dependencies.store.branch_ids(live.id, branch.name)
     kept_ids = [message_id for start, end in plan.kept_ranges for message_id in ids[start:end]]
     original = _name_for_original(live, branch)

@@ -45,7 +45,7 @@ async def preview_compression(pool: ContextPool, context_id: str) -> Compression
 async def compress(pool: ContextPool, context_id: str, *, focus: str | None = None, by: str = "local") -> Compression:
     """Compress the active branch; `focus` says what the summary must retain above all. Returns after the compression.
 
-    Raises: InvalidInput, NotFound, Conflict (a turn is open, nothing to compress, cancelled meanwhile), StoreError;
+    Raises: InvalidInput, NotFound, Conflict (a turn is open, nothing to compress, cancelled while running), StoreError;
     then nothing has changed.
     """
     if focus is not None and len(focus) > MAX_FOCUS_CHARACTERS:

@@ -65,7 +65,7 @@ async def summarize(
     enter: Callable[[State], None],
     focus: str | None,
 ) -> Summary:
-    """Ask the model for a summary where the plan says so; extract a summary without it where that fails."""
+    """Ask the model for a summary where the plan needs one; where the request fails, extract a summary mechanically."""
     counter, budget = live.counter, own_budget(live)
     tokens = max(40, summary_tokens(plan.tokens, plan.earlier, budget) - SUMMARY_FRAME_TOKENS)
     files = await _off_loop(messages, lambda: files_touched(messages))

@@ -36,7 +36,7 @@ class Draft:
         self.calls: dict[CallId, CallRecord] = {}
         self.audit: list[AuditDraft] = []
         self.accepts_audit = False
-        """The person accepts an audit that was cut or rewritten."""
+        """Whether the person accepts an audit that was cut or rewritten."""
         self.dropped: list[str] = []
         """Branches to delete."""
         self.renamed: dict[str, str] = {}

@@ -68,7 +68,7 @@ class LiveContext:
         self.services = services
         self.dependencies = services.dependencies
         self.ancestors = tuple(ancestors)
-        """The contexts that started this one, nearest first. They stay in memory as long as this one does."""
+        """The contexts that started this one, nearest first. All of them stay in memory as long as this one does."""
         self.is_orphan = stored.core.parent is not None and not ancestors
         self.subagents: set[LiveContext] = set()
         """The direct sub-agents that are in memory."""
@@ -103,7 +103,7 @@ class LiveContext:
         self.overview: tuple[MessageId, str] | None = None
         """The newest overview of the workspace, cached: its message and its text."""
         self._must_reopen = False
-        """The store may hold other data than this object, after a write that failed midway."""
+        """Whether the store may hold other data than this object, after a write that failed midway."""
 
     @property
     def id(self) -> ContextId:
@@ -301,7 +301,7 @@ class LiveContext:
 
     async def _store_and_apply(self, draft: Draft, change: Change) -> None:
         self.version = await self._store(change)
-        if self.unsaved is draft.base:  # otherwise the unsaved change has grown meanwhile
+        if self.unsaved is draft.base:  # otherwise the unsaved change has grown during the commit
             self.unsaved = None
         self._apply(change)
         if self.dependencies.trace_change is not None:

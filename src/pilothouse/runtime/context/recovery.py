@@ -84,7 +84,7 @@ async def store_unsaved_change(live: LiveContext) -> None:
     """Store the unsaved change and close its turn. The caller holds the lock, and the context waits for recovery.
 
     A turn whose end is part of the unsaved change keeps that end. No call, request or queued message starts.
-    Raises: StoreError when the store still refuses; then the context goes on waiting.
+    Raises: StoreError when the store still refuses; then the context keeps waiting for the store.
     """
     turn = turn_of(live)
     draft = turn.closing_draft()

@@ -144,7 +144,7 @@ async def stream_turn_events(
 
 
 class _EventReader:
-    """Reads the events of the branch on which it began, even if the person switches to another branch meanwhile."""
+    """Reads the events of the branch that was active at the start, whichever branch the person switches to later."""
 
     def __init__(self, runtime: Runtime, live: LiveContext, start: BranchPosition | None) -> None:
         self._runtime = runtime

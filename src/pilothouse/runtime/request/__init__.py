@@ -1,1 +1,1 @@
-"""Building one request to the model: what it holds, what is cached, and how it is cut to fit."""
+"""One request to the model: its contents, the cache of its parts, and its truncation to the budget."""

@@ -143,7 +143,7 @@ def meter(live: LiveContext, total: int) -> Meter:
 
 
 def provider_tokens(live: LiveContext, tokens: int) -> int:
-    """Our own count of tokens, corrected by the provider's."""
+    """Our own count of tokens in the provider's tokens, by the ratio of its last counts."""
     return round(tokens * token_ratio(live))
 
 

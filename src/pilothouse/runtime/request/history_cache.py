@@ -37,7 +37,7 @@ class HistoryCache:
     ) -> History:
         """A branch's history, encoded and counted. `on_progress` is called after each batch but the last.
 
-        Several callers may extend the same history concurrently, and a compression may replace the list meanwhile.
+        Several callers may extend the same history concurrently, while a compression replaces the list.
         Raises: NotFound, StoreError.
         """
         store, start = live.dependencies.store, None
@@ -62,7 +62,7 @@ class HistoryCache:
         key = (branch.key, wire_format.name, with_tools, counter.name, vision)
         history = self._histories.get(key)
         if history is None:
-            while len(self._histories) >= _MAX_HISTORIES:  # those of other branches, modes and models
+            while len(self._histories) >= _MAX_HISTORIES:  # the oldest belong to other branches, modes or models
                 del self._histories[next(iter(self._histories))]
             history = self._histories[key] = History(wire_format.encode, counter, with_tools=with_tools, vision=vision)
         return history

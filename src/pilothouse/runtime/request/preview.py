@@ -1,4 +1,4 @@
-"""Preview of the window: what the next request would hold, and its token counts, without sending it."""
+"""Preview of the window: the contents and token counts of the next request, without sending the request."""
 
 from typing import Any
 

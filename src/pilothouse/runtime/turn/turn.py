@@ -80,7 +80,7 @@ class Turn:
         """How many requests the provider has refused as too long."""
         self.too_long_reason: Reason | None = None
         self.must_shorten = False
-        """The provider refused the request: compress even below the budget's trigger."""
+        """Whether to compress even below the budget's trigger, because the provider refused the request."""
         self.noticed_counts: dict[Code, int] = {}
         """By kind of truncation: the count of which the person was last notified."""
         self.request_limit: int | None = None
@@ -103,7 +103,7 @@ class Turn:
         self.cancelled_by: str | None = None
         self.paused_by: str | None = None
         self.is_retaining_results = False
-        """The store refused a commit during calls: results are kept in memory and no call can be decided."""
+        """Whether results are kept in memory and no call can be decided, because the store refused a commit."""
         self.settled = asyncio.Event()
         """Set while no driver works on the turn."""
         self.time_limit: asyncio.Timeout | None = None

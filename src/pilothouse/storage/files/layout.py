@@ -42,6 +42,8 @@ class StoredBranch(Branch):
 
 
 class ContextMetadata(ContextCore, kw_only=True):
+    """A checkpoint: the core of a context, and how much of each other file counts."""
+
     version: int
     branches: Mapping[str, StoredBranch]
     turn_calls: tuple[CallId, ...] = ()

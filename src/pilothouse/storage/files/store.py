@@ -165,7 +165,9 @@ class FileStore:
             audit = await self._run(context.audit_snapshot)
         read = await self._run(context.audit_state.read, audit, after, limit)
         if context.audit_state.must_remember(read):
-            async with self._context_lock(context_id):  # the chain is not accepted, nor its end noted, meanwhile
+            async with self._context_lock(
+                context_id
+            ):  # keeps the chain from being accepted, and its end from being noted
                 await self._run(context.remember_audit, read)
         return read.page
 

@@ -30,7 +30,7 @@ class WriteWatch:
 
     @contextmanager
     def watch(self, context_id: str | None = None) -> Iterator[None]:
-        """Wraps each write."""
+        """Track the outcome of one write, which the block makes."""
         try:
             yield
         except StaleWrite:  # no failure of the disk

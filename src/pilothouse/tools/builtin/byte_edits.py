@@ -33,11 +33,12 @@ Spans = list[tuple[int, int]]
 
 
 class Replacement(NamedTuple):
-    """An edit: every occurrence of `old`, or the only one, becomes `new`."""
+    """An exact replacement of one text by another."""
 
     old: str
     new: str
     everywhere: bool
+    """Whether every occurrence is replaced. Otherwise `old` must occur exactly once."""
 
 
 def has_windows_ends(text: str) -> bool:

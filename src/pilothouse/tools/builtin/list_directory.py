@@ -1,4 +1,4 @@
-"""list_directory and glob: searches by name. Also the opening of a folder for any search."""
+"""list_directory and glob: searches by name. `open_search_roots` opens the folders of any search."""
 
 import contextlib
 import heapq

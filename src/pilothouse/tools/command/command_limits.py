@@ -72,7 +72,7 @@ class CommandLimits:
         return None
 
     def approval_reason(self) -> Reason | None:
-        """Why only a person can let the line run: the line names a file that makes programs run code, and not only for
+        """Why only a person can allow the line: the line names a file that makes programs run code, and not only for
         a command that reads, records or checks the file; or the line is too large to be checked."""
         if self._classification.strict:
             return None

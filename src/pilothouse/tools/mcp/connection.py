@@ -1,4 +1,4 @@
-"""The connection to one server. One task owns the SDK session for its whole life; other tasks request through it."""
+"""The connection to an MCP server. One task owns the SDK session for its whole life; other tasks request through it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _REASON_TIMEOUT_SECONDS = 0.5
 
 
 class Connection:
-    """The connection to one server, restarted with growing delays when the server ends."""
+    """The connection to one MCP server, restarted with growing delays when the server ends."""
 
     def __init__(
         self,

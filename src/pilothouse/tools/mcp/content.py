@@ -1,4 +1,4 @@
-"""The results of a server as text for the model: bounded, without unreadable parts."""
+"""The results of an MCP server as text for the model: bounded, without unreadable parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lists of a server's tools, prompts and resources: read page by page, bounded, without unusable entries."""
+"""The lists of an MCP server's tools, prompts and resources: paged, bounded, without unusable entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server at an address: the SDK's streamable HTTP, over a client that bounds responses and detects a lost session."""
+"""The HTTP transport: the SDK's streamable HTTP, over a client that bounds responses and detects a lost session."""
 
 from __future__ import annotations
 

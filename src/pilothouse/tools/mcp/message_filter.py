@@ -1,4 +1,4 @@
-"""The decoding of a server's output: lines of bounded length, each checked before the SDK sees it."""
+"""Decoding of an MCP server's output: lines of bounded length, each checked before the SDK reads the line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _IGNORED_NOTIFICATIONS = {
 
 
 class ProtocolViolation(Exception):
-    """The server exceeded a limit and is not restarted automatically."""
+    """The MCP server exceeded a limit, and is not restarted automatically."""
 
 
 class _Envelope(msgspec.Struct):

@@ -1,4 +1,4 @@
-"""The running requests of a connection: their time limits, and the person whom a server's question reaches."""
+"""The running requests of a connection: their time limits, and the person who gets an MCP server's question."""
 
 from __future__ import annotations
 

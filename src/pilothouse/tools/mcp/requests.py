@@ -1,5 +1,5 @@
-"""Requests to a server over a session of the SDK: negotiation of the revision, tool calls, answers to the server's
-questions.
+"""Requests to an MCP server over a session of the SDK: negotiation of the revision, tool calls, answers to the MCP
+server's questions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A session with a server: connect, negotiate, list, and listen until the end, all in the task that runs it."""
+"""A session with an MCP server: connect, negotiate, list, and listen until the end, all in the task that runs it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MAX_ERROR_CHARACTERS = 2000
 
 
 class Offer(Value):
-    """The tools, prompts and resources that a server offers now."""
+    """The tools, prompts and resources that an MCP server offers now."""
 
     protocol: str | None = None
     """The negotiated revision of MCP."""
@@ -47,7 +47,7 @@ class Offer(Value):
 
 
 class MCPSession:
-    """A session, from the start of a server to its end."""
+    """A session with an MCP server, from its start to its end."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A server run as a child process: started with a minimal environment, read with limits, ended within two seconds."""
+"""The stdio transport: an MCP server as a child process, with a minimal environment and limits, ended within 2 s."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server's tool as a tool of the runtime: each call passes the same gate, and a changed tool needs a new approval."""
+"""A tool of an MCP server as a tool of the runtime: each call passes the gate, a changed tool needs a new approval."""
 
 import difflib
 import hashlib

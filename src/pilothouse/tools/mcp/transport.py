@@ -1,4 +1,4 @@
-"""The transport to a server: two streams of messages, and a future with the reason of its end."""
+"""The transport to an MCP server: two streams of messages, and a future with the reason of its end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_SHOWN_CHARACTERS = 400
 
 
 class Transport:
-    """A connection to a server, however it is reached."""
+    """The streams to an MCP server, over stdio or HTTP."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ def finish(ended: asyncio.Future[TransportEnd], detail: str, *, is_final: bool =
 
 
 class StderrTail:
-    """The end of a server's standard error."""
+    """The last bytes of an MCP server's standard error."""
 
     def __init__(self) -> None:
         self._parts: deque[bytes] = deque()

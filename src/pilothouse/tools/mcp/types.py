@@ -1,4 +1,4 @@
-"""The offers and results of a server as plain values: no type of the SDK leaves this folder."""
+"""The offers and results of an MCP server as plain values: no type of the SDK leaves this folder."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol
@@ -21,12 +21,15 @@ class Clock(Protocol):
 
 
 class ToolDefinition(Value):
-    """A tool as its server describes it. The hints are claims of the server; None where it gives none."""
+    """A tool as its MCP server describes it. All fields are part of the definition that a person accepts."""
 
     name: str
     title: str | None
     description: str
     schema: Mapping[str, Any]
+    # Hints, which are claims of the MCP server; None where it makes no claim. Only `read_only` has an effect here.
+    # Hints, which are claims of the MCP server; None where it makes no claim. Only `read_only` has an effect here.
+    # Hints, which are claims of the MCP server; None where it makes no claim. Only `read_only` has an effect here.
     read_only: bool | None = None
     destructive: bool | None = None
     idempotent: bool | None = None
@@ -77,6 +80,6 @@ class TransportEnd(Value):
 
     detail: str
     is_final: bool = False
-    """Whether the server is not restarted automatically."""
+    """Whether the MCP server stays stopped until a person reconnects it."""
     reason: Reason | None = None
     """The explanation for the person who sets up the server, where it never became ready."""

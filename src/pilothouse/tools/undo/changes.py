@@ -58,7 +58,7 @@ class ChangeEntry(Value, kw_only=True):
     left: tuple[Reason, ...] = ()
     """The changes that an undo does not revert, with reasons."""
     unkept: str | None = None
-    """The same as text, in entries of earlier versions."""
+    """These changes as text, in entries of earlier versions."""
     undone: bool = False
     """Marks the end of a change: nothing of it remains to be undone."""
 

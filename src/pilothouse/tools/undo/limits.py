@@ -2,7 +2,7 @@
 
 from pilothouse.domain.value import Value
 
-_MEGABYTE = 1_000_000
+_MEGABYTE = 1_000_000  # decimal, as sizes are shown to people
 
 
 class UndoLimits(Value):
@@ -21,7 +21,7 @@ class UndoLimits(Value):
     """The entries of a workspace scanned with every command, those near the root first."""
 
     home_files: int = 20_000
-    """The same in a home folder or the root of the disk, where most files belong to no project."""
+    """As `files`, in a home folder or the root of the disk, where most files belong to no project."""
 
     file_megabytes: int = 50
     """The size above which a change of a file is reported, but the content not kept."""

@@ -49,7 +49,7 @@ def undo_last(log: ChangeLog, workspace: Workspace, *, include_commands: bool = 
             return result
         if result.left:
             raise ToolError(Code.UNDO_NOTHING, left=list(result.left))
-        # Else the change was logged but never made, or somebody has reverted it already.
+        # Otherwise the change was logged but never made, or somebody has reverted the change already.
     raise ToolError(Code.NOTHING_TO_UNDO)
 
 

@@ -69,7 +69,7 @@ async def _commit_results(turn: Turn, running: Running) -> State:
 
 async def _retain_results(turn: Turn, running: Running) -> None:
     """After the store refused: let running calls finish and retain their results in memory with the unsaved change.
-    Meanwhile no call can be decided, since no driver would start it."""
+    Until the change is stored, no call can be decided, since no driver would start the call."""
     turn.is_retaining_results = True
     if running:
         await asyncio.wait(running.values())

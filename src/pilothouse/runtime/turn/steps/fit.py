@@ -39,4 +39,4 @@ async def _compress(turn: Turn, history: History, total: int) -> None:
         return
     turn.enter(CompressingMessages(messages_to_compress=plan.messages))
     await compress_branch(live, name, plan, total, enter=turn.enter, by="runtime")
-    await build_outline(turn)  # the mode may have changed meanwhile
+    await build_outline(turn)  # the mode may have changed during the compression

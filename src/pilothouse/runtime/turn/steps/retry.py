@@ -29,5 +29,5 @@ async def retry(turn: Turn) -> State:
         for wait in waits:
             wait.cancel()
     if turn.adapter is not turn.dependencies.adapter and state.resume_to == name_of(ConnectingToLLM):
-        return PreparingLLMRequest()  # another provider with other models was set up meanwhile
+        return PreparingLLMRequest()  # a provider with other models was set up during the wait
     return next(resume() for resume in _RESUMES if name_of(resume) == state.resume_to)

@@ -1,5 +1,5 @@
-"""A program that grep starts where ripgrep is missing, printing matching lines in ripgrep's format. It also searches
-files in encodings that ripgrep cannot read.
+"""A program that grep starts where ripgrep is missing, and for files in encodings that ripgrep cannot read. The program
+prints matching lines in ripgrep's format.
 
 The program uses the standard library only and runs in the folder of the files; the process that starts it also ends it
 at the time limit. `scanner.py NAMES PATTERN [i]`: NAMES is a file with paths and their encodings ("" for UTF-8,
