@@ -526,7 +526,7 @@ async def test_an_audit_of_nonsense_never_breaks_the_explanation_of_a_call(
     world = careful(tmp_path, DONE)
     await world.runtime.import_context(packed(lines))
     steps = (await world.runtime.explain_call(context_id, call["id"])).steps
-    words = [translate(reason) for step in steps for reason in (step.what, step.why) if reason is not None]
+    words = [translate(reason) for step in steps for reason in (step.event, step.why) if reason is not None]
     assert len(words) >= 2, "what can be read is told"
     assert not (await world.runtime.audit(context_id)).chain.whole
 

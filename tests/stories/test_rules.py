@@ -171,7 +171,7 @@ async def test_a_deny_rule_holds_in_agent_and_is_named_in_the_explanation(tmp_pa
     calls = await world.dependencies.store.calls(context_id)
     assert calls[0].status == "denied"
     steps = (await world.runtime.explain_call(context_id, calls[0].id)).steps
-    assert [step.what.code for step in steps] == [Code.WHY_DENY, Code.WHY_ENDED]
+    assert [step.event.code for step in steps] == [Code.WHY_DENY, Code.WHY_ENDED]
     assert steps[0].why is not None
     assert steps[0].why.params["rule"] == rule.id
     assert "Not allowed by a rule: * [deploy/]" in translate(steps[0].why)
@@ -185,7 +185,7 @@ async def test_why_did_this_run_is_told_step_by_step(tmp_path: Path) -> None:
     await approve(world, context_id, always="exact")
     (call,) = await world.dependencies.store.calls(context_id)
     told = [
-        " ".join(translate(reason) for reason in (step.what, step.why) if reason is not None)
+        " ".join(translate(reason) for reason in (step.event, step.why) if reason is not None)
         for step in (await world.runtime.explain_call(context_id, call.id)).steps
     ]
     assert told[0] == "Approval was required in Supervised mode. Supervised mode asks before actions like this."

@@ -71,14 +71,16 @@ class PolicySnapshot(Value, kw_only=True):
     def depends_on_folders(self) -> bool:
         """Whether a decision can depend on the paths that a call touches."""
         return any(
-            each.directories or each.mode.only_beneath or any(rule.scope.folder is not None for rule in each.rules)
-            for each in (self, *self.ancestors)
+            member.directories
+            or member.mode.only_beneath
+            or any(rule.scope.folder is not None for rule in member.rules)
+            for member in (self, *self.ancestors)
         )
 
     @property
     def modes(self) -> str:
         """The names of the modes of this context and its ancestors. An approval counts only under the same modes."""
-        return " < ".join(each.mode.name for each in (self, *self.ancestors))
+        return " < ".join(member.mode.name for member in (self, *self.ancestors))
 
 
 class Decision(Value):
@@ -179,12 +181,12 @@ def _votes(facts: CallFacts, snapshot: PolicySnapshot) -> list[_Vote]:
     if facts.ask is not None:
         votes.append(_Vote(verdict=Verdict.ASK, reason=facts.ask, elevates=True))
     depth = 0
-    for each in (snapshot, *snapshot.ancestors):
-        if facts.tool in each.denied:
-            votes.append(_Vote(verdict=Verdict.DENY, reason=each.denied[facts.tool]))
-        depth += each.depth  # the rounds of a sub-agent count for its ancestors too
+    for member in (snapshot, *snapshot.ancestors):
+        if facts.tool in member.denied:
+            votes.append(_Vote(verdict=Verdict.DENY, reason=member.denied[facts.tool]))
+        depth += member.depth  # the rounds of a sub-agent count for its ancestors too
         if facts.effect != "question":
-            votes += _votes_of_policies_and_rules(facts, each, depth)
+            votes += _votes_of_policies_and_rules(facts, member, depth)
     return votes
 
 
@@ -271,7 +273,7 @@ def _vote_of_rule(rule: Rule, certainty: Certainty) -> _Vote:
 
 
 def _rules_of_family(snapshot: PolicySnapshot) -> list[Rule]:
-    return [rule for each in (snapshot, *snapshot.ancestors) for rule in each.rules]
+    return [rule for member in (snapshot, *snapshot.ancestors) for rule in member.rules]
 
 
 def rule_match(rule: Rule, facts: CallFacts) -> Certainty:
@@ -283,10 +285,10 @@ def is_denied_by_mode(tool: str, effect: Effect, snapshot: PolicySnapshot) -> bo
     """Whether every call of this tool with this effect is denied now, whatever its arguments are. The gate then denies
     the call without inspecting it."""
     family = (snapshot, *snapshot.ancestors)
-    if any(tool in each.denied for each in family):
+    if any(tool in member.denied for member in family):
         return True
     facts = CallFacts(tool=tool, effect=effect, digest="")
-    modes = [each.mode for each in family if effect != "mutating" or not each.mode.only_beneath]
+    modes = [member.mode for member in family if effect != "mutating" or not member.mode.only_beneath]
     return any(_verdict_of(facts, mode) is Verdict.DENY for mode in modes)
 
 
@@ -295,7 +297,7 @@ def must_be_confined(facts: CallFacts, snapshot: PolicySnapshot, approval: Appro
     kernel then enforces, or because the mode exempts this one tool, which then gets no more rights than necessary."""
     # The elevation of an ancestor frees no call of a sub-agent.
     is_exempted = _exempts_tool(snapshot, facts.tool) and not snapshot.elevated
-    if is_exempted or any(_exempts_tool(each, facts.tool) for each in snapshot.ancestors):
+    if is_exempted or any(_exempts_tool(member, facts.tool) for member in snapshot.ancestors):
         return approval is None
     if facts.effect != "read_only":
         return False
@@ -311,7 +313,7 @@ def _exempts_tool(snapshot: PolicySnapshot, tool: str) -> bool:
 
 def is_offered(tool: str, effect: Effect, snapshot: PolicySnapshot) -> bool:
     """Whether a request offers a tool to the model. The gate decides independently of this."""
-    return all(_offers(each, tool, effect) for each in (snapshot, *snapshot.ancestors))
+    return all(_offers(member, tool, effect) for member in (snapshot, *snapshot.ancestors))
 
 
 def _offers(snapshot: PolicySnapshot, tool: str, effect: Effect) -> bool:

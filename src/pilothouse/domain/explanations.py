@@ -21,7 +21,7 @@ class Step(Value):
 
     at: Timestamp
     by: str
-    what: Reason
+    event: Reason
     """The event."""
     why: Reason | None = None
     """The reason of the event, where the entry holds one."""
@@ -46,14 +46,14 @@ def _steps(entry: AuditEntry) -> Iterable[Step]:
             code = _VERDICT_CODES.get(str(detail.get("verdict")))
             if code is None:
                 return
-            what = Reason(code, params)
+            event = Reason(code, params)
         case "call_started":
-            what = Reason(Code.WHY_STARTED, params)
+            event = Reason(Code.WHY_STARTED, params)
         case "call_ended":
-            what = Reason(Code.WHY_ENDED, params)
+            event = Reason(Code.WHY_ENDED, params)
         case _:
             return
-    yield Step(at=entry.at, by=entry.by, what=what, why=_reason(detail.get("reason")))
+    yield Step(at=entry.at, by=entry.by, event=event, why=_reason(detail.get("reason")))
 
 
 def _reason(data: object) -> Reason | None:

@@ -28,7 +28,7 @@ def fork_between(
     active_start = other_start = 0
     if is_compressed:
         positions = {message_id: position for position, message_id in enumerate(active)}
-        shared = next((position for position, each in enumerate(other) if each in positions), None)
+        shared = next((position for position, message_id in enumerate(other) if message_id in positions), None)
         if shared is None:
             return None
         active_start, other_start = positions[other[shared]], shared

@@ -76,7 +76,9 @@ class Kernel(Value):
 
     def means_for(self, promise: SandboxPromise) -> Means | None:
         """The means by which this kernel keeps a promise; None where it has none."""
-        available = (each for each in MEANS[promise] if self.landlock >= each.landlock and self.filter >= each.filter)
+        available = (
+            means for means in MEANS[promise] if self.landlock >= means.landlock and self.filter >= means.filter
+        )
         return next(available, None)
 
     @property

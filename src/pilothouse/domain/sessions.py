@@ -93,7 +93,7 @@ class PreferencesChange(Value, kw_only=True):
 
 def changed_fields(change: UIStateChange | PreferencesChange) -> dict[str, Any]:
     """The fields that a change sets."""
-    fields = {name: each for name, each in msgspec.structs.asdict(change).items() if each is not UNSET}
+    fields = {name: value for name, value in msgspec.structs.asdict(change).items() if value is not UNSET}
     fields.pop("version")
     return fields
 

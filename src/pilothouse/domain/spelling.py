@@ -26,7 +26,7 @@ def suggest_key(key: str, known_keys: Iterable[str], restrictions: Collection[st
 
 def sort_by_similarity(name: str, names: Iterable[str]) -> list[str]:
     """The names, the most similar to `name` first."""
-    return sorted(names, key=lambda each: (-SequenceMatcher(None, name, each).ratio(), each))
+    return sorted(names, key=lambda candidate: (-SequenceMatcher(None, name, candidate).ratio(), candidate))
 
 
 def _plain(key: str) -> str:
@@ -37,11 +37,11 @@ def _typing_errors(word: str, other: str) -> int:
     """The Damerau-Levenshtein distance of two words: swapped letters may have others between them."""
     if abs(len(word) - len(other)) > MAX_TYPING_ERRORS:
         return MAX_TYPING_ERRORS + 1
-    far = len(word) + len(other)
-    rows: list[list[int]] = [[far] * (len(other) + 2), [far, *range(len(other) + 1)]]
+    max_distance = len(word) + len(other)
+    rows: list[list[int]] = [[max_distance] * (len(other) + 2), [max_distance, *range(len(other) + 1)]]
     last_row: dict[str, int] = {}
     for at, letter in enumerate(word, start=1):
-        row, last_column = [far, at], 0
+        row, last_column = [max_distance, at], 0
         for column, wanted in enumerate(other, start=1):
             match_row, match = last_row.get(wanted, 0), last_column
             if letter == wanted:

@@ -81,7 +81,7 @@ class DemoAdapter:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         yield Connected()
-        history = [msgspec.json.decode(each) for each in request.messages[-_MAX_MESSAGES_SEARCHED:]]
+        history = [msgspec.json.decode(message) for message in request.messages[-_MAX_MESSAGES_SEARCHED:]]
         text, call = _answer(history, request) if request.purpose == "turn" else (_mechanical_summary(history), None)
         for word in re.findall(r"\S+\s*|\s+", text):
             await asyncio.sleep(_WORD_SECONDS)
@@ -99,13 +99,13 @@ class DemoAdapter:
 
 def _answer(history: list[dict[str, Any]], request: ModelRequest) -> tuple[str, DemoCall | None]:
     last = history[-1] if history else {}
-    question: dict[str, Any] = next((each for each in reversed(history) if each["role"] == "user"), {})
+    question: dict[str, Any] = next((message for message in reversed(history) if message["role"] == "user"), {})
     content = str(question.get("content", ""))
     language: Language = "zh" if re.search(r"[\u4e00-\u9fff]", content) else "en"
     steps = _STEPS.match(content)
     if steps is not None and request.tools:
         since = history[::-1].index(question)
-        done = sum(each["role"] == "tool" for each in history[len(history) - since :])
+        done = sum(message["role"] == "tool" for message in history[len(history) - since :])
         return _next_step(done, int(steps[1]), language)
     if last.get("role") == "tool":
         return ui_text("demo", "result", language, result=last.get("content", "")), None
@@ -121,7 +121,7 @@ def _answer(history: list[dict[str, Any]], request: ModelRequest) -> tuple[str, 
 
 def _mechanical_summary(history: list[dict[str, Any]]) -> str:
     """The first lines of the entries, in place of a summary or a title."""
-    lines = "\n".join(str(each.get("content", "")) for each in history).splitlines()
+    lines = "\n".join(str(message.get("content", "")) for message in history).splitlines()
     return "\n".join(line.strip()[:_MAX_LINE_CHARACTERS] for line in lines if line.strip())[:_MAX_SUMMARY_CHARACTERS]
 
 

@@ -148,7 +148,7 @@ class OpenAIAdapter:
                     raise error_of_response(response.status, response.headers, await _start_of_body(response))
                 body = await _start_of_body(response, _MAX_MODEL_LIST_BYTES)
         try:
-            names = {each.id for each in msgspec.json.decode(body, type=_ModelList).data}
+            names = {model.id for model in msgspec.json.decode(body, type=_ModelList).data}
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise ModelRefused(Code.MODEL_GARBLED, detail=str(error)) from error
         return sorted(

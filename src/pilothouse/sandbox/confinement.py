@@ -91,9 +91,9 @@ def workspace_confinement(
     devices = (*_EMPTY_DEVICES, "/dev/tty", "/dev/shm")  # noqa: S108
     closed = (*private, "/dev")
     whole = _confined("workspace", ("/",), _real((*devices, *writable)), closed, with_kernel)
-    also = _confined("workspace", _real((*readable, *_DEVICES)), (), private, with_kernel)
+    extra = _confined("workspace", _real((*readable, *_DEVICES)), (), private, with_kernel)
     return msgspec.structs.replace(
-        whole, readable=(*whole.readable, *also.readable), listable=(*whole.listable, *also.listable)
+        whole, readable=(*whole.readable, *extra.readable), listable=(*whole.listable, *extra.listable)
     )
 
 

@@ -97,7 +97,7 @@ def _elements(pattern: str) -> list[str]:
 
 def any_matcher(expressions: list[str]) -> Matcher:
     """Compile a matcher for texts that one of the regular expressions matches completely."""
-    return re.compile("|".join(f"(?:{each})" for each in expressions) or "(?!)", re.DOTALL).fullmatch
+    return re.compile("|".join(f"(?:{expression})" for expression in expressions) or "(?!)", re.DOTALL).fullmatch
 
 
 class _Rule:

@@ -16,8 +16,8 @@ _STARS = re.compile(r"\*{2,}")
 
 def name_matcher(pattern: str) -> Callable[[str], bool]:
     """A function that tells whether a name matches the pattern. The only sets in a pattern quote one character."""
-    short = _STARS.sub("*", pattern)
-    if len(short) > _MAX_PATTERN_CHARACTERS:
+    simplified = _STARS.sub("*", pattern)
+    if len(simplified) > _MAX_PATTERN_CHARACTERS:
         return lambda _: False
-    match = re.compile(fnmatch.translate(short)).match
+    match = re.compile(fnmatch.translate(simplified)).match
     return lambda name: match(name) is not None

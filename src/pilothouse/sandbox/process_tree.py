@@ -9,9 +9,9 @@ def descendants(pid: int, max_count: int = sys.maxsize) -> list[int]:
     pids: list[int] = []
     parents = [pid]
     while parents and len(pids) < max_count:
-        below = children(parents.pop())
-        pids += below
-        parents += below
+        child_pids = children(parents.pop())
+        pids += child_pids
+        parents += child_pids
     return pids[:max_count]
 
 

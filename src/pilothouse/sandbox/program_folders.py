@@ -157,7 +157,9 @@ class _Search:
     def _is_closed(self, path: str) -> bool:
         """Whether a path must not be added: the home and its parents, secrets, the system, folders of agents."""
         return (
-            _is_within(self._home, path) or _is_system(path) or any(_is_within(path, each) for each in self._excluded)
+            _is_within(self._home, path)
+            or _is_system(path)
+            or any(_is_within(path, folder) for folder in self._excluded)
         )
 
 

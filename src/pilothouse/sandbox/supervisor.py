@@ -195,7 +195,7 @@ def _wait(child: int, max_processes: int, channel: "socket | None") -> int:
     child_fd = os.pidfd_open(child)
     listener = None
     while True:
-        signal_fds = [each.fileno() for each in (channel, listener) if each is not None]
+        signal_fds = [source.fileno() for source in (channel, listener) if source is not None]
         ready, _, _ = select.select([0, child_fd, *signal_fds], [], [], _POLL_SECONDS)
         if 0 in ready and not os.read(0, 1):
             return 128 + _SIGKILL

@@ -134,7 +134,7 @@ class Workspace:
     def _path_in_mount(self, mount: Mount, folder: "Workspace", absolute: str) -> str | None:
         own = str(self.root / mount.name)
         prefixes = (own, str(folder.root), *mount.former)
-        prefix = next((each for each in prefixes if _is_within(absolute, each)), None)
+        prefix = next((candidate for candidate in prefixes if _is_within(absolute, candidate)), None)
         if prefix is None:
             return None
         inner = absolute[len(prefix) + 1 :]

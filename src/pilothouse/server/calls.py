@@ -165,7 +165,7 @@ async def explain(request: RequestContext, context_id: str, call_id: str) -> Aud
         WhyStep(
             at=step.at,
             by=step.by,
-            what=translate(step.what, request.language),
+            what=translate(step.event, request.language),
             why=translate(step.why, request.language) if step.why is not None else None,
         )
         for step in explanation.steps

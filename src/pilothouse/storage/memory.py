@@ -48,7 +48,7 @@ class _ContextData:
         for old, new in change.renamed.items():
             self.branches[new] = msgspec.structs.replace(self.branches.pop(old), name=new)
             self.ids[new] = self.ids.pop(old)
-        self.keys.update((sent.key, sent) for sent in change.keys)
+        self.keys.update((sent_key.key, sent_key) for sent_key in change.keys)
         for message in change.messages:
             self.pool[message.id] = message
             self.partials.pop(message.id, None)

@@ -175,7 +175,7 @@ async def why(runtime: Runtime, context_id: str, _: str, language: Language) -> 
     call = await runtime.call(context_id, decided[-1].detail["call"])
     print(quoted(f"▸ {call.display_name} {short(msgspec.json.encode(call.arguments).decode())}"))
     for step in explain(audited, call.id).steps:
-        words = [translate(reason, language) for reason in (step.what, step.why) if reason is not None]
+        words = [translate(reason, language) for reason in (step.event, step.why) if reason is not None]
         print(quoted(f"  {step.at}  {' '.join(words)}"))
     if not audited.chain.whole:
         print(translate(chain_reason(audited.chain), language))

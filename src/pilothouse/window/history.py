@@ -167,7 +167,7 @@ class History:
         assert self._request is not None
         if not self._with_tools:
             request_tokens, result_tokens = (
-                tokens_in(each, self._counter) for each in as_text(self._request, self._results)
+                tokens_in(message, self._counter) for message in as_text(self._request, self._results)
             )
             return Block(
                 self._request_at,

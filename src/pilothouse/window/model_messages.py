@@ -133,7 +133,7 @@ def tokens_in(message: ModelMessage, counter: Counter) -> int:
             return (
                 counter.count(content)
                 + TOKENS_PER_MESSAGE
-                + sum(_call_tokens(each.tool, each.arguments, counter) for each in calls)
+                + sum(_call_tokens(call.tool, call.arguments, counter) for call in calls)
             )
         case UserText(content=content) | AssistantText(content=content) | CallResult(content=content):
             return counter.count(content) + TOKENS_PER_MESSAGE

@@ -73,4 +73,12 @@ def _tools_text(tools: Sequence[ToolDescription], left_out: int) -> str:
 def _mode_text(mode: Mode, ancestor_modes: Sequence[Mode]) -> str:
     bound = "You are a sub-agent; mode {name!r} of who sent you binds you too. {prompt}"
     own = f"The mode that now holds is {mode.name!r}. {mode.prompt}".rstrip()
-    return "\n\n".join([own, *(bound.format(name=each.name, prompt=each.prompt).rstrip() for each in ancestor_modes)])
+    return "\n\n".join(
+        [
+            own,
+            *(
+                bound.format(name=ancestor_mode.name, prompt=ancestor_mode.prompt).rstrip()
+                for ancestor_mode in ancestor_modes
+            ),
+        ]
+    )

@@ -114,7 +114,7 @@ def _paths(message: Message) -> list[str]:
             return [str(file) for file in files] if isinstance(files, list | tuple) else []
         case ToolRequest():
             arguments = (_arguments(call.arguments) for call in message.calls)
-            values = (each.get(key) for each in arguments for key in _PATH_KEYS)
+            values = (call_arguments.get(key) for call_arguments in arguments for key in _PATH_KEYS)
             return [path for path in values if isinstance(path, str) and path not in ("", ".")]
         case _:
             return []
@@ -131,13 +131,17 @@ def _arguments(text: str) -> dict[str, Any]:
 def mechanical_summary(messages: Sequence[Message], counter: Counter, tokens: int) -> str:
     """A summary without a model: the number of messages, the earlier summary, and the first lines of the person's
     messages."""
-    sent = [message for message in messages if is_sent_to_model(message)]
-    head = f"{len(sent)} earlier messages {_LEFT_OUT}"
+    sent_messages = [message for message in messages if is_sent_to_model(message)]
+    head = f"{len(sent_messages)} earlier messages {_LEFT_OUT}"
     earlier = [
-        _summary_body(each.content) for each in sent if isinstance(each, SystemControl) and each.kind == "summary"
+        _summary_body(message.content)
+        for message in sent_messages
+        if isinstance(message, SystemControl) and message.kind == "summary"
     ]
     first_lines = [
-        _first_line(message.content) for message in sent if isinstance(message, Text) and message.role == "user"
+        _first_line(message.content)
+        for message in sent_messages
+        if isinstance(message, Text) and message.role == "user"
     ]
     text = "\n\n".join([head, *filter(None, earlier[-1:])])
     lines: list[str] = []

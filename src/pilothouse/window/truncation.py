@@ -68,16 +68,16 @@ def allocate_tokens(items: Sequence[Item], room: int) -> list[int]:
     _shorten_results(items, shares, room)
     if sum(shares) <= room:
         return shares
-    _omit_blocks(items, shares, room, (Rank.IN_TURN, Rank.PINNED, Rank.SUMMARY), least=MIN_BLOCK_TOKENS)
+    _omit_blocks(items, shares, room, (Rank.IN_TURN, Rank.PINNED, Rank.SUMMARY), min_tokens=MIN_BLOCK_TOKENS)
     level = _water_level(shares, room)
     return [min(tokens, level) for tokens in shares]
 
 
 def _omit_blocks(
-    items: Sequence[Item], shares: list[int], room: int, ranks: Sequence[Rank], least: int | None = None
+    items: Sequence[Item], shares: list[int], room: int, ranks: Sequence[Rank], min_tokens: int | None = None
 ) -> None:
-    """Omit items of these ranks, the oldest first, until the others fit, each with `least` tokens at most."""
-    needed = [tokens if least is None else min(tokens, least) for tokens in shares]
+    """Omit items of these ranks, the oldest first, until the others fit, each with `min_tokens` tokens at most."""
+    needed = [tokens if min_tokens is None else min(tokens, min_tokens) for tokens in shares]
     excess = sum(needed) - room
     for rank in ranks:
         for number, item in enumerate(items):
@@ -89,11 +89,13 @@ def _omit_blocks(
 
 
 def _shorten_results(items: Sequence[Item], shares: list[int], room: int) -> None:
-    sent = [number for number, tokens in enumerate(shares) if tokens and items[number].results]
-    room += sum(items[number].results for number in sent) - sum(shares)
-    each = [items[number].results // items[number].calls for number in sent for _ in range(items[number].calls)]
-    level = max(MIN_RESULT_TOKENS, _water_level(each, room))
-    for number in sent:
+    sent_numbers = [number for number, tokens in enumerate(shares) if tokens and items[number].results]
+    room += sum(items[number].results for number in sent_numbers) - sum(shares)
+    tokens_per_result = [
+        items[number].results // items[number].calls for number in sent_numbers for _ in range(items[number].calls)
+    ]
+    level = max(MIN_RESULT_TOKENS, _water_level(tokens_per_result, room))
+    for number in sent_numbers:
         shares[number] -= max(0, items[number].results - level * items[number].calls)
 
 
@@ -178,10 +180,10 @@ def shorten_round(
         messages = list(convert(_short_request(request, arguments, limit), results, limit))
         return messages, _count(messages, counter)
 
-    for attempt, least in ((with_short_results, _MIN_RESULT_CHARACTERS), (all_short, _MIN_VALUE_CHARACTERS)):
+    for attempt, min_characters in ((with_short_results, _MIN_RESULT_CHARACTERS), (all_short, _MIN_VALUE_CHARACTERS)):
         if attempt is with_short_results and whole_tokens > tokens:
             continue
-        fitting = _longest_that_fits(attempt, _limits(tokens, len(request.calls), least), tokens)
+        fitting = _longest_that_fits(attempt, _limits(tokens, len(request.calls), min_characters), tokens)
         if fitting is not None:
             limit, messages = fitting
             return ShortRound(messages, _count_longer(results, limit), attempt is all_short)
@@ -192,14 +194,14 @@ def shorten_round(
     return ShortRound(messages, len(results), True)
 
 
-def _limits(tokens: int, calls: int, least: int) -> list[int]:
-    """Decreasing limits on the characters of each part of a round, down to `least`."""
+def _limits(tokens: int, calls: int, min_characters: int) -> list[int]:
+    """Decreasing limits on the characters of each part of a round, down to `min_characters`."""
     limit = tokens * _MAX_CHARACTERS_PER_TOKEN // calls
     limits: list[int] = []
-    while limit > least:
+    while limit > min_characters:
         limits.append(limit)
         limit = limit * 2 // 3
-    return [*limits, least]
+    return [*limits, min_characters]
 
 
 def _longest_that_fits(

@@ -120,7 +120,7 @@ def is_small_capital(character: str) -> bool:
 
 def without_accents(text: str) -> str | None:
     """The word without accents as ASCII text; None if a letter has no ASCII base."""
-    letters = [base_letter(each) for each in text if not unicodedata.combining(each)]
+    letters = [base_letter(character) for character in text if not unicodedata.combining(character)]
     return "".join(letters) if all(letters) else None
 
 
@@ -161,12 +161,12 @@ def is_sign_in_code(character: str) -> bool:
 
 def ascii_form(word: str) -> str | None:
     """The ASCII text that a whole word looks like; None if a part of it looks like none."""
-    letters = [each for each in frozenset(word) if not each.isascii()]
+    letters = [character for character in frozenset(word) if not character.isascii()]
     if not letters or len(word) > MAX_FORM_CHARACTERS:
         return None
-    if any(is_right_to_left(each) or not _letter_shape(each) for each in letters):
+    if any(is_right_to_left(character) or not _letter_shape(character) for character in letters):
         return None
-    return "".join(each if each.isascii() else _letter_shape(each) for each in word)
+    return "".join(character if character.isascii() else _letter_shape(character) for character in word)
 
 
 def _letter_shape(character: str) -> str:

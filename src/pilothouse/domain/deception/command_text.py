@@ -65,22 +65,22 @@ class _Scanner:
     def __init__(self, text: str, depth: int = 0) -> None:
         self._text = text
         self._depth = depth
-        self._place = 0
+        self._index = 0
         self._open: list[str] = []
         self._here_documents: list[tuple[str, bool, int]] = []
         """Here-documents announced in the present line: the delimiter, whether it is quoted, and the position."""
         self._here_documents_left = _MAX_HERE_DOCUMENTS
 
     def parts(self) -> Iterator[CommandPart]:
-        while self._place < len(self._text):
+        while self._index < len(self._text):
             is_quoted = bool(self._open) and self._open[-1] == '"'
-            sign = (_QUOTED_SIGN if is_quoted else _CODE_SIGN).search(self._text, self._place)
+            sign = (_QUOTED_SIGN if is_quoted else _CODE_SIGN).search(self._text, self._index)
             form = Form.TEXT if is_quoted else Form.CODE
             if sign is None or len(self._open) > _MAX_NESTING:
-                yield CommandPart(self._place, len(self._text), Form.CODE)
+                yield CommandPart(self._index, len(self._text), Form.CODE)
                 return
-            yield CommandPart(self._place, sign.start(), form)
-            self._place = sign.end()
+            yield CommandPart(self._index, sign.start(), form)
+            self._index = sign.end()
             yield CommandPart(sign.start(), sign.end(), form if sign[0].startswith("\\") else Form.CODE)
             yield from self._within_quotation(sign) if is_quoted else self._within_code(sign)
 
@@ -115,25 +115,25 @@ class _Scanner:
 
     def _until(self, end_pattern: re.Pattern[str], opening: int) -> Iterator[CommandPart]:
         """A quotation or comment without substitutions, or with code for another shell."""
-        end = end_pattern.match(self._text, self._place)
-        inner = self._text[self._place : end.end()] if end is not None else ""
+        end = end_pattern.match(self._text, self._index)
+        inner = self._text[self._index : end.end()] if end is not None else ""
         if end is None or (end_pattern is _END_OF_DOUBLE and _SUBSTITUTION.search(inner)):
-            yield CommandPart(self._place, len(self._text), Form.CODE)
-            self._place = len(self._text)
+            yield CommandPart(self._index, len(self._text), Form.CODE)
+            self._index = len(self._text)
             return
         if self._takes_code(opening):
             yield from self._inner(inner[:-1])
         else:
-            yield CommandPart(self._place, end.end(), Form.TEXT)
-        self._place = end.end()
+            yield CommandPart(self._index, end.end(), Form.TEXT)
+        self._index = end.end()
 
     def _inner(self, code: str) -> Iterator[CommandPart]:
         """The parts of `code`, which begins at the present place and whose end is known."""
         if self._depth > _MAX_DEPTH:
-            yield CommandPart(self._place, self._place + len(code), Form.CODE)
+            yield CommandPart(self._index, self._index + len(code), Form.CODE)
             return
         for part in _Scanner(code, self._depth + 1).parts():
-            yield CommandPart(self._place + part.start, self._place + part.end, part.form)
+            yield CommandPart(self._index + part.start, self._index + part.end, part.form)
 
     def _takes_code(self, opening: int) -> bool:
         return _TAKES_CODE.search(self._text[max(0, opening - _MAX_LOOK_BACK_CHARACTERS) : opening]) is not None
@@ -143,18 +143,18 @@ class _Scanner:
         announced, self._here_documents = self._here_documents, []
         for word, is_quoted, operator in announced:
             self._here_documents_left -= 1
-            end = re.compile(rf"^\t*{re.escape(word)}$", re.M).search(self._text, self._place)
+            end = re.compile(rf"^\t*{re.escape(word)}$", re.M).search(self._text, self._index)
             if end is None or self._here_documents_left < 0:
-                yield CommandPart(self._place, len(self._text), Form.CODE)
-                self._place = len(self._text)
+                yield CommandPart(self._index, len(self._text), Form.CODE)
+                self._index = len(self._text)
                 return
-            body = self._text[self._place : end.start()]
+            body = self._text[self._index : end.start()]
             if self._is_content(operator, body, is_quoted):
-                yield CommandPart(self._place, end.start(), Form.CONTENT)
+                yield CommandPart(self._index, end.start(), Form.CONTENT)
             else:
                 yield from self._inner(body)
             yield CommandPart(end.start(), end.end(), Form.CODE)
-            self._place = end.end()
+            self._index = end.end()
 
     def _is_content(self, operator: int, body: str, is_quoted: bool) -> bool:
         """Whether `cat` or `tee` writes the document, so that it is no code for another program."""

@@ -103,8 +103,10 @@ def _is_deceptive_host(host: str) -> bool:
     if host.isascii():
         return False
     for label in re.split(r"[.:@\[\]]", host):
-        scripts = {script_of(each) for each in label} - {""}
-        is_foreign_sign = any(not each.isascii() and not each.isalnum() and not is_native_mark(each) for each in label)
+        scripts = {script_of(character) for character in label} - {""}
+        is_foreign_sign = any(
+            not character.isascii() and not character.isalnum() and not is_native_mark(character) for character in label
+        )
         if label.isascii():
             continue
         if is_foreign_sign or "LATIN" in scripts or not is_resolved(scripts) or ascii_form(label) is not None:

@@ -94,8 +94,8 @@ def lookalike_characters(arguments: Any) -> str:
     texts = list(_texts(arguments, frozenset()))
     commands = [text for text, form in texts if form is Form.CODE and not text.isascii()]
     code = [text[part.start : part.end] for text in commands for part in parts_of(text) if part.form is Form.CODE]
-    for each in (code, [text for text, _ in texts]):
-        characters = sorted(filter(is_lookalike, frozenset().union(*each)))
+    for group in (code, [text for text, _ in texts]):
+        characters = sorted(filter(is_lookalike, frozenset().union(*group)))
         if characters:
             break
     return "".join(characters)
@@ -167,7 +167,7 @@ class _TextCheck:
         self._form = form
         self._names = names
         self._distinct = frozenset(text) if not text.isascii() or not text.isprintable() else frozenset()
-        self._native_scripts = {script_of(each) for each in self._distinct if each not in LOOKALIKES}
+        self._native_scripts = {script_of(character) for character in self._distinct if character not in LOOKALIKES}
         """Scripts of which this part has a letter that cannot be taken for ASCII: words in them are intentional."""
         self._has_east_asian = bool(self._native_scripts & EAST_ASIAN)
 
@@ -192,41 +192,41 @@ class _TextCheck:
         if not characters:
             return False
         innocent = set()
-        for place, character in enumerate(self._text):
+        for index, character in enumerate(self._text):
             if character not in characters:
                 continue
-            around = (self._text[max(0, place - 2) : place] or "\n") + self._text[place : place + 2]
+            around = (self._text[max(0, index - 2) : index] or "\n") + self._text[index : index + 2]
             if around in innocent:
                 continue
-            answer = is_deceptive(place)
+            answer = is_deceptive(index)
             if answer:
                 return True
             if answer is False:
                 innocent.add(around)
         return False
 
-    def _neighbours(self, place: int) -> tuple[str, str]:
-        return self._text[max(0, place - 1) : place], self._text[place + 1 : place + 2]
+    def _neighbours(self, index: int) -> tuple[str, str]:
+        return self._text[max(0, index - 1) : index], self._text[index + 1 : index + 2]
 
-    def _is_deceptively_hidden(self, place: int) -> bool | None:
-        character = self._text[place]
+    def _is_deceptively_hidden(self, index: int) -> bool | None:
+        character = self._text[index]
         if self._form is Form.CONTENT:  # byte order mark, line ends, page breaks: files hold them
-            is_usual = character == "\f" or (character == "\r" and self._text[place + 1 : place + 2] == "\n")
-            if is_usual or (place == 0 and character == "\ufeff"):
+            is_usual = character == "\f" or (character == "\r" and self._text[index + 1 : index + 2] == "\n")
+            if is_usual or (index == 0 and character == "\ufeff"):
                 return False
         if self._form is Form.CODE and character == ZERO_WIDTH_SPACE:  # separates words of a text, but not of a command
             return True
-        return None if is_in_place(self._text, place) else True
+        return None if is_in_place(self._text, index) else True
 
-    def _is_deceptive_blank(self, place: int) -> bool:
+    def _is_deceptive_blank(self, index: int) -> bool:
         """Whether a blank other than a space deceives. In code every one does, since the shell does not divide words
         there. In prose, typography uses some of them, one at a time."""
-        before, after = self._neighbours(place)
+        before, after = self._neighbours(index)
         if self._form is Form.CODE or is_odd_blank(before or "x") or is_odd_blank(after or "x"):
             return True
-        if self._text[place] == "\u3000":
+        if self._text[index] == "\u3000":
             return not (self._has_east_asian or _FULLWIDTH.match(before) or _FULLWIDTH.match(after))
-        return self._text[place] not in _TYPOGRAPHIC_BLANKS or after in _BESIDE_COMMANDS - {""}
+        return self._text[index] not in _TYPOGRAPHIC_BLANKS or after in _BESIDE_COMMANDS - {""}
 
     # signs
 
@@ -240,20 +240,20 @@ class _TextCheck:
             )
         return self._has(is_sign, self._is_deceptive_sign) or self._has(is_mark, self._is_deceptive_mark)
 
-    def _is_deceptive_operator(self, place: int) -> bool | None:
+    def _is_deceptive_operator(self, index: int) -> bool | None:
         """Whether a sign or letter looks like an operator between commands or words. Inside a word of its own script it
         is ordinary."""
-        start, end = place, place + 1
-        while start > 0 and place - start < _MAX_OPERATOR_SIGNS and is_operator(self._text[start - 1]):
+        start, end = index, index + 1
+        while start > 0 and index - start < _MAX_OPERATOR_SIGNS and is_operator(self._text[start - 1]):
             start -= 1
-        while end - place < _MAX_OPERATOR_SIGNS and is_operator(self._text[end : end + 1]):
+        while end - index < _MAX_OPERATOR_SIGNS and is_operator(self._text[end : end + 1]):
             end += 1
         before, after = self._text[max(0, start - 1) : start], self._text[end : end + 1]
         is_at_start, is_at_end = before in _TOKEN_EDGES or not before, after in _TOKEN_EDGES or not after
         if is_at_start and is_at_end:
             return True
         rest = self._text[end : end + _MAX_TOKEN_CHARACTERS]
-        is_divider = operator_shape(self._text[place]) in _DIVIDERS
+        is_divider = operator_shape(self._text[index]) in _DIVIDERS
         if not (is_at_start or is_at_end):
             word = _ASCII_NAME.match(rest)
             return None if word is None or not is_divider else self._names.is_known(word[0]) or None
@@ -262,12 +262,12 @@ class _TextCheck:
         neighbour = after if is_at_start else before
         return True if is_divider or not is_foreign_letter(neighbour) else None
 
-    def _is_deceptive_in_code(self, place: int) -> bool | None:
-        sign, shape = self._text[place], sign_shape(self._text[place])
-        before, after = self._neighbours(place)
+    def _is_deceptive_in_code(self, index: int) -> bool | None:
+        sign, shape = self._text[index], sign_shape(self._text[index])
+        before, after = self._neighbours(index)
         is_at_start = before in _TOKEN_EDGES or not before
         if sign.isdigit():
-            return self._is_deceptive_digit(place)
+            return self._is_deceptive_digit(index)
         if shape == "'":
             return not (before.isalpha() and after.isalpha())
         if shape == "-":
@@ -279,20 +279,20 @@ class _TextCheck:
             return False
         if sign == "\u00b7" and before in ("l", "L") and after in ("l", "L"):  # Catalan
             return False
-        return self._is_deceptive_shape(place, shape)
+        return self._is_deceptive_shape(index, shape)
 
-    def _is_deceptive_digit(self, place: int) -> bool | None:
+    def _is_deceptive_digit(self, index: int) -> bool | None:
         """Whether a digit of another script deceives: only outside text in that script."""
         if self._names.is_spent():
             return True
-        if _FULLWIDTH.match(self._text[place]):
-            return None if any(map(is_east_asian, self._token(place, 1))) else True
-        return None if script_of_digit(self._text[place]) in self._native_scripts else True
+        if _FULLWIDTH.match(self._text[index]):
+            return None if any(map(is_east_asian, self._token(index, 1))) else True
+        return None if script_of_digit(self._text[index]) in self._native_scripts else True
 
     def _has_false_quotation(self) -> bool:
         """Whether signs that look like quotation marks seem to quote a sign of the shell."""
         is_open = has_sign = False
-        if not any(sign_shape(each) == "'" for each in self._distinct):
+        if not any(sign_shape(character) == "'" for character in self._distinct):
             return False
         for character in self._text:
             if sign_shape(character) == "'":
@@ -303,9 +303,9 @@ class _TextCheck:
                 has_sign = True
         return False
 
-    def _is_deceptive_sign(self, place: int) -> bool | None:
-        sign, shape = self._text[place], looks_like(self._text[place])
-        before, after = self._neighbours(place)
+    def _is_deceptive_sign(self, index: int) -> bool | None:
+        sign, shape = self._text[index], looks_like(self._text[index])
+        before, after = self._neighbours(index)
         if shape == "-" and sign != "\u2212" and is_ascii_letter(after) and (not before or before.isspace()):
             return True  # the sign begins an option
         if sign in PROSE_SIGNS or (before.isdigit() and after.isdigit()):
@@ -315,25 +315,25 @@ class _TextCheck:
         if shape.isalnum():
             if _is_circled_letter(sign) and _is_circled_letter(after or " "):
                 return True  # a word of them
-            return False if not _FULLWIDTH.match(sign) else self._names.has_look_of(self._token(place, 1))
-        return self._is_deceptive_shape(place, shape)
+            return False if not _FULLWIDTH.match(sign) else self._names.has_look_of(self._token(index, 1))
+        return self._is_deceptive_shape(index, shape)
 
-    def _is_deceptive_shape(self, place: int, shape: str) -> bool | None:
-        before, after = self._neighbours(place)
+    def _is_deceptive_shape(self, index: int, shape: str) -> bool | None:
+        before, after = self._neighbours(index)
         is_among_letters = is_foreign_letter(before) or is_foreign_letter(after)
         if shape in _NAME_SIGNS:
             return not is_among_letters or is_ascii_letter(before) or is_ascii_letter(after)
         if is_among_letters or (shape.isalnum() and len(shape) > 1):
             return False  # the latter are symbols such as the trade mark sign
-        return None if self._is_east_asian_line(place) else True
+        return None if self._is_east_asian_line(index) else True
 
-    def _is_deceptive_mark(self, place: int) -> bool | None:
+    def _is_deceptive_mark(self, index: int) -> bool | None:
         """Whether a mark is over or through an ASCII character with which it forms no letter of any language."""
-        start = place
-        while start > 0 and place - start <= MAX_MARKS_ON_LETTER and is_mark(self._text[start]):
+        start = index
+        while start > 0 and index - start <= MAX_MARKS_ON_LETTER and is_mark(self._text[start]):
             start -= 1
-        base, mark = self._text[start], self._text[place]
-        if place - start > MAX_MARKS_ON_LETTER:
+        base, mark = self._text[start], self._text[index]
+        if index - start > MAX_MARKS_ON_LETTER:
             return True
         if is_mark(base):
             base = ""
@@ -345,92 +345,100 @@ class _TextCheck:
         is_lost = mark == "\u0307" and base in _SOFT_DOTTED
         return self._form is Form.CODE or is_drawn_over or is_lost or not base.isalnum()
 
-    def _is_east_asian_line(self, place: int) -> bool:
+    def _is_east_asian_line(self, index: int) -> bool:
         if not self._has_east_asian:
             return False
-        before = self._text[max(0, place - _MAX_TOKEN_CHARACTERS) : place].rpartition("\n")[2]
-        after = self._text[place : place + _MAX_TOKEN_CHARACTERS].partition("\n")[0]
+        before = self._text[max(0, index - _MAX_TOKEN_CHARACTERS) : index].rpartition("\n")[2]
+        after = self._text[index : index + _MAX_TOKEN_CHARACTERS].partition("\n")[0]
         return not self._names.is_spent() and any(map(is_east_asian, before + after))
 
     # words
 
     def _has_deceptive_words(self) -> bool:
-        letters = {each for each in self._distinct if not each.isascii() and each.isalpha()}
-        scripts = {script_of(each) for each in letters} | {"LATIN"}
-        is_plain = is_resolved(scripts) and not any(looks_like(each) or is_small_capital(each) for each in letters)
+        letters = {character for character in self._distinct if not character.isascii() and character.isalpha()}
+        scripts = {script_of(character) for character in letters} | {"LATIN"}
+        is_plain = is_resolved(scripts) and not any(
+            looks_like(character) or is_small_capital(character) for character in letters
+        )
         if is_plain:
             return False
-        return any(not word.isascii() and self._is_deceptive_word(word, place) for place, word in words_of(self._text))
+        return any(not word.isascii() and self._is_deceptive_word(word, index) for index, word in words_of(self._text))
 
-    def _is_deceptive_word(self, word: str, place: int) -> bool:
+    def _is_deceptive_word(self, word: str, index: int) -> bool:
         is_mixed, reduced = (_cached_qualities if len(word) <= _MAX_CACHED_CHARACTERS else _qualities)(word)
-        if is_mixed or (self._form is not Form.CONTENT and self._is_folded(word, place)):
+        if is_mixed or (self._form is not Form.CONTENT and self._is_folded(word, index)):
             return True
-        return reduced is not None and self._is_taken_for_ascii(word, place, {script_of(each) for each in word} - {""})
+        return reduced is not None and self._is_taken_for_ascii(
+            word, index, {script_of(character) for character in word} - {""}
+        )
 
-    def _is_folded(self, word: str, place: int) -> bool:
+    def _is_folded(self, word: str, index: int) -> bool:
         """Whether a word has letters that NFKC converts to ASCII. Wide letters in East Asian text, raised letters
         behind a digit and letters of alphabets are ordinary in prose."""
-        folded = [each for each in word if folds_to_ascii(each)]
+        folded = [character for character in word if folds_to_ascii(character)]
         if not folded:
             return False
         if all(map(_FULLWIDTH.match, folded)):
             if self._form is not Form.CODE or self._names.is_spent():
                 return not self._has_east_asian
-            return not any(map(is_east_asian, self._token(place, len(word))))
+            return not any(map(is_east_asian, self._token(index, len(word))))
         if self._form is Form.CODE:
             return True
-        is_raised = all(unicodedata.category(each) == "Lm" for each in folded)
-        is_ordinal = is_raised and self._text[place - 1 : place].isdigit()
-        return not is_ordinal and not all(each <= _LAST_LETTER_OF_LANGUAGES for each in folded)
+        is_raised = all(unicodedata.category(character) == "Lm" for character in folded)
+        is_ordinal = is_raised and self._text[index - 1 : index].isdigit()
+        return not is_ordinal and not all(character <= _LAST_LETTER_OF_LANGUAGES for character in folded)
 
-    def _is_taken_for_ascii(self, word: str, place: int, scripts: set[str]) -> bool:
+    def _is_taken_for_ascii(self, word: str, index: int, scripts: set[str]) -> bool:
         """Whether to mark a word of which every letter looks like ASCII."""
         if self._names.is_spent():
             return True
         if scripts <= {"LATIN"}:
-            return self._is_deceptive_latin(word, place)
-        if _BEFORE_NAME.search(self._text[max(0, place - 3) : place]):
+            return self._is_deceptive_latin(word, index)
+        if _BEFORE_NAME.search(self._text[max(0, index - 3) : index]):
             return True
         is_short = len(word) <= MAX_SHORT_WORD_LETTERS
         if self._form is Form.CODE:
-            return self._is_name(word, place) or not self._is_among_its_script(word, place, scripts)
+            return self._is_name(word, index) or not self._is_among_its_script(word, index, scripts)
         is_prose = is_short and scripts & self._native_scripts
-        if not is_prose and self._is_name(word, place):
+        if not is_prose and self._is_name(word, index):
             return True
         is_abbreviation = word.isupper()
         if is_short or is_abbreviation or self._form is Form.CONTENT:
             return False
         return not scripts & self._native_scripts
 
-    def _is_deceptive_latin(self, word: str, place: int) -> bool:
+    def _is_deceptive_latin(self, word: str, index: int) -> bool:
         """Whether to mark a word of Latin letters. Danish, Turkish and other languages have such words."""
-        if self._is_name(word, place):
+        if self._is_name(word, index):
             return True
-        odd = [each for each in word if each in UNCOMMON or is_small_capital(each)]
+        odd = [character for character in word if character in UNCOMMON or is_small_capital(character)]
         if self._form is not Form.CODE:
             return len(odd) > 0 and len(word) > MAX_SHORT_WORD_LETTERS
         has_alphabet = any(
-            each > "\x7f" and not looks_like(each) for each in self._distinct if script_of(each) == "LATIN"
+            character > "\x7f" and not looks_like(character)
+            for character in self._distinct
+            if script_of(character) == "LATIN"
         )
-        return len(odd) > 0 or (not has_alphabet and all(len(looks_like(each)) == 1 for each in word if each > "\x7f"))
+        return len(odd) > 0 or (
+            not has_alphabet and all(len(looks_like(character)) == 1 for character in word if character > "\x7f")
+        )
 
-    def _is_among_its_script(self, word: str, place: int, scripts: set[str]) -> bool:
+    def _is_among_its_script(self, word: str, index: int, scripts: set[str]) -> bool:
         """Whether the same command has letters of the script that cannot be taken for ASCII: the word is then meant in
         that language."""
-        before = self._text[max(0, place - _MAX_TOKEN_CHARACTERS) : place]
-        after = self._text[place + len(word) : place + len(word) + _MAX_TOKEN_CHARACTERS]
+        before = self._text[max(0, index - _MAX_TOKEN_CHARACTERS) : index]
+        after = self._text[index + len(word) : index + len(word) + _MAX_TOKEN_CHARACTERS]
         command = _COMMAND_EDGES.split(before)[-1] + _COMMAND_EDGES.split(after)[0]
-        return any(script_of(each) in scripts and each not in LOOKALIKES for each in command)
+        return any(script_of(character) in scripts and character not in LOOKALIKES for character in command)
 
-    def _is_name(self, word: str, place: int) -> bool:
+    def _is_name(self, word: str, index: int) -> bool:
         if self._form is Form.CONTENT:
             return False
-        return self._names.has_look_of(word) or self._names.has_look_of(self._token(place, len(word)))
+        return self._names.has_look_of(word) or self._names.has_look_of(self._token(index, len(word)))
 
-    def _token(self, place: int, length: int) -> str:
+    def _token(self, index: int, length: int) -> str:
         """The text around a word up to the next blank or shell operator."""
-        start, end = place, place + length
+        start, end = index, index + length
         first, last = max(0, start - _MAX_TOKEN_CHARACTERS), min(len(self._text), end + _MAX_TOKEN_CHARACTERS)
         while start > first and self._text[start - 1] not in _TOKEN_EDGES:
             start -= 1
@@ -442,7 +450,7 @@ class _TextCheck:
 def _qualities(word: str) -> tuple[bool, str | None]:
     """Whether a word mixes scripts that no language mixes, and the ASCII text it looks like."""
     letters = frozenset(word)
-    scripts = {script_of(each) for each in letters} - {""}
+    scripts = {script_of(character) for character in letters} - {""}
     return not is_resolved(scripts) and not _is_formula(letters, scripts), ascii_form(word)
 
 
@@ -452,7 +460,7 @@ _cached_qualities = lru_cache(maxsize=16_384)(_qualities)
 def _is_formula(letters: frozenset[str], scripts: set[str]) -> bool:
     """Whether a word is a unit or variable: Greek letters that look like no Latin ones beside Latin letters."""
     return scripts == {"LATIN", "GREEK"} and not any(
-        each in LOOKALIKES for each in letters if script_of(each) == "GREEK"
+        character in LOOKALIKES for character in letters if script_of(character) == "GREEK"
     )
 
 

@@ -53,7 +53,7 @@ def visible_line(text: str) -> str:
 def exact(text: str) -> str:
     """Like `visible`, with unusual blanks written out as well: for text that a person approves."""
     return _escape_characters(
-        text, frozenset(each for each in _distinct(text) if is_hidden(each) or is_odd_blank(each))
+        text, frozenset(character for character in _distinct(text) if is_hidden(character) or is_odd_blank(character))
     )
 
 
@@ -71,7 +71,7 @@ def exact_line(text: str) -> str:
 
 def without_hidden(text: str) -> str:
     """The text without hidden non-ASCII characters: text that nobody can see must not reach the model."""
-    hidden = frozenset(each for each in _distinct(text) if not each.isascii() and is_hidden(each))
+    hidden = frozenset(character for character in _distinct(text) if not character.isascii() and is_hidden(character))
     return _class_of(hidden).sub(lambda at: at[0] if is_in_place(text, at.start()) else "", text) if hidden else text
 
 
@@ -94,31 +94,31 @@ def is_odd_blank(character: str) -> bool:
     return unicodedata.category(character) == "Zs" and character != " "
 
 
-def is_in_place(text: str, place: int) -> bool:
+def is_in_place(text: str, index: int) -> bool:
     """Whether a hidden character is properly used at a place: to join or vary emoji, select a form of an ideograph,
     shape Persian or Indic words, or divide words of a script without spaces."""
-    character = text[place]
-    if place == 0:
+    character = text[index]
+    if index == 0:
         return False
-    before, after = text[place - 1], text[place + 1 : place + 2]
+    before, after = text[index - 1], text[index + 1 : index + 2]
     if character in _PRESENTATION_SELECTORS:
         return _is_symbol(before) or (after == _KEYCAP and before in "0123456789#*")
     if character == _ZWJ and after and _is_symbol(after):
         return _is_symbol(before) or before == "\ufe0f" or _SKIN_TONES.match(before) is not None
     if character in (_ZWJ, _ZWNJ):
-        return _is_indic_joiner(text, place) or _is_arabic_joiner(character, before, after)
+        return _is_indic_joiner(text, index) or _is_arabic_joiner(character, before, after)
     if character == ZERO_WIDTH_SPACE:
         return _is_of(before, _WITHOUT_SPACES) and _is_of(after, _WITHOUT_SPACES)
     if _IDEOGRAPH_SELECTORS.match(character):
         return _is_of(before, ("CJK",))
-    return _TAGS.match(character) is not None and _is_in_flag(text, place)
+    return _TAGS.match(character) is not None and _is_in_flag(text, index)
 
 
-def _is_indic_joiner(text: str, place: int) -> bool:
+def _is_indic_joiner(text: str, index: int) -> bool:
     """Whether a joiner is beside a virama, which follows a letter of its own script."""
-    before, after = text[place - 1], text[place + 1 : place + 2]
+    before, after = text[index - 1], text[index + 1 : index + 2]
     if unicodedata.combining(before) == _VIRAMA_CLASS:
-        before = text[place - 2 : place - 1]
+        before = text[index - 2 : index - 1]
     elif not after or unicodedata.combining(after) != _VIRAMA_CLASS:
         return False
     return bool(before) and not before.isascii() and unicodedata.category(before)[0] in "LM"
@@ -132,8 +132,8 @@ def _is_arabic_joiner(character: str, before: str, after: str) -> bool:
     return _is_of(after, ("ARABIC",)) if character == _ZWNJ else after.isspace()
 
 
-def _is_in_flag(text: str, place: int) -> bool:
-    start = text.rfind(_BLACK_FLAG, max(0, place - _MAX_FLAG_CHARACTERS), place)
+def _is_in_flag(text: str, index: int) -> bool:
+    start = text.rfind(_BLACK_FLAG, max(0, index - _MAX_FLAG_CHARACTERS), index)
     return start >= 0 and text[start : start + _MAX_FLAG_CHARACTERS] in _FLAGS
 
 
@@ -164,7 +164,7 @@ def _escape_characters(text: str, hidden: frozenset[str], start: int = 0, end: i
 
 
 def _class_of(characters: frozenset[str]) -> re.Pattern[str]:
-    return re.compile("[" + "".join(re.escape(each) for each in sorted(characters)) + "]")
+    return re.compile("[" + "".join(re.escape(character) for character in sorted(characters)) + "]")
 
 
 def _is_symbol(character: str) -> bool:

@@ -57,7 +57,7 @@ def is_ascii_letter(character: str) -> bool:
 
 def is_resolved(scripts: set[str]) -> bool:
     """Whether one language writes a word with these scripts."""
-    return len(scripts) <= 1 or any(scripts <= each for each in _RESOLVED)
+    return len(scripts) <= 1 or any(scripts <= mixture for mixture in _RESOLVED)
 
 
 def is_right_to_left(character: str) -> bool:

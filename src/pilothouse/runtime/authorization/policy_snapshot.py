@@ -25,7 +25,7 @@ def snapshot_for_commit(live: LiveContext, draft: Draft) -> PolicySnapshot:
 
 def current_snapshot(live: LiveContext, draft: Draft | None = None) -> PolicySnapshot:
     own_snapshot = _own_snapshot(live, draft or Draft(live))
-    ancestors = [_own_snapshot(each, Draft(each)) for each in live.ancestors]
+    ancestors = [_own_snapshot(ancestor, Draft(ancestor)) for ancestor in live.ancestors]
     if live.is_orphan:  # the missing parent's permissions are unknown, so mode `ask` denies every call
         ancestors.append(PolicySnapshot(mode=live.dependencies.modes.all["ask"]))
     return msgspec.structs.replace(own_snapshot, ancestors=tuple(ancestors))

@@ -128,10 +128,10 @@ async def _list_uploads(live: LiveContext) -> list[tuple[StoredUpload, bool]]:
     its conversation."""
     if live.uploads is None or live.ancestors:
         return []
-    uploads = sorted(await asyncio.to_thread(live.uploads.all), key=lambda each: each.size)
+    uploads = sorted(await asyncio.to_thread(live.uploads.all), key=lambda upload: upload.size)
     ends = itertools.accumulate(upload.size for upload in uploads)
     sizes = zip(uploads, ends, strict=True)
-    return [(each, end <= MAX_EXPORTED_UPLOAD_BYTES and each.size <= MAX_UPLOAD_BYTES) for each, end in sizes]
+    return [(upload, end <= MAX_EXPORTED_UPLOAD_BYTES and upload.size <= MAX_UPLOAD_BYTES) for upload, end in sizes]
 
 
 async def left_out_of_export(pool: ContextPool, context_id: str) -> tuple[Reason, ...]:

@@ -253,18 +253,22 @@ def _lines(data: bytes) -> Iterator[Line]:
 def _check_ids(change: Change) -> None:
     """Check ids, from which the store makes file names: well-formed, and each of them unique."""
     pool_ids = [*(message.id for message in change.messages), *(call.id for call in change.calls)]
-    requested = [call.id for each in change.messages if isinstance(each, ToolRequest) for call in each.calls]
+    requested = [call.id for message in change.messages if isinstance(message, ToolRequest) for call in message.calls]
     on_branches = [message_id for ids in change.appended.values() for message_id in ids]
     queued = [message_id for item in change.core.queue for message_id in item.message_ids]
-    invalid = [each for each in (*pool_ids, *on_branches, *queued, *requested) if not _MESSAGE_ID.fullmatch(each)]
+    invalid = [
+        identifier
+        for identifier in (*pool_ids, *on_branches, *queued, *requested)
+        if not _MESSAGE_ID.fullmatch(identifier)
+    ]
     keys = [branch.key for branch in change.branches.values()]
     invalid += [key for key in keys if not _BRANCH_KEY.fullmatch(key)]
     if invalid:
         raise _refused(f"{invalid[0]!r} isn't a valid ID")
-    duplicates = [each for each, count in Counter([*pool_ids, *keys]).items() if count > 1]
-    duplicates += [each for each, count in Counter(requested).items() if count > 1]
+    duplicates = [identifier for identifier, count in Counter([*pool_ids, *keys]).items() if count > 1]
+    duplicates += [identifier for identifier, count in Counter(requested).items() if count > 1]
     for ids in change.appended.values():
-        duplicates += [each for each, count in Counter(ids).items() if count > 1]
+        duplicates += [identifier for identifier, count in Counter(ids).items() if count > 1]
     if duplicates:
         raise _refused(f"the ID {duplicates[0]!r} is there twice")
 

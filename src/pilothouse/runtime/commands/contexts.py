@@ -282,13 +282,15 @@ async def usage(pool: ContextPool, context_id: str) -> UsageTotals:
 async def _descendants(pool: ContextPool, context_id: str) -> dict[ContextId, Usage]:
     """The sub-agents of a context on all levels with their usage, each after its parent."""
     owner = (await pool.find(context_id)).core.owner
-    summaries = [each for each in await pool.dependencies.store.contexts() if each.owner == owner]
+    summaries = [summary for summary in await pool.dependencies.store.contexts() if summary.owner == owner]
     descendants: dict[ContextId, Usage] = {}
     parents = [ContextId(context_id)]
     while parents:
         children = [
-            each for each in summaries if each.parent in parents and each.context_id not in (*descendants, context_id)
+            summary
+            for summary in summaries
+            if summary.parent in parents and summary.context_id not in (*descendants, context_id)
         ]
-        descendants.update((each.context_id, each.usage) for each in children)
-        parents = [each.context_id for each in children]
+        descendants.update((summary.context_id, summary.usage) for summary in children)
+        parents = [summary.context_id for summary in children]
     return descendants

@@ -132,7 +132,11 @@ async def _plan(
     target_ids = await store.branch_ids(live.id, target)
     already_summarized = await _already_summarized(live, source, source_ids, target, target_ids)
     selection = merge_candidates(
-        source_ids, target_ids, strategy, [MessageId(each) for each in message_ids], compressed=already_summarized
+        source_ids,
+        target_ids,
+        strategy,
+        [MessageId(message_id) for message_id in message_ids],
+        compressed=already_summarized,
     )
     messages = await _read(live, [source_ids[position] for position in selection.positions])
     pairs = [

@@ -95,7 +95,7 @@ def _would_start(live: LiveContext, switched: LiveContext, mode: Mode) -> list[C
         snapshot = msgspec.structs.replace(snapshot, ancestors=tuple(ancestors))
     waiting = [call for call in live.draft().round_calls() if call.status in ("pending", "approved")]
     startable = [call for call in waiting if decide_call(call, snapshot).verdict is Verdict.ALLOW]
-    children = sorted(live.subagents, key=lambda each: each.id)
+    children = sorted(live.subagents, key=lambda child: child.id)
     return startable + [call for child in children for call in _would_start(child, switched, mode)]
 
 

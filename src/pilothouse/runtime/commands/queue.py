@@ -59,7 +59,7 @@ async def edit_queued(
         new_item = msgspec.structs.replace(
             item, message_ids=tuple(message.id for message in messages), mode=user_input.mode or item.mode, by=by
         )
-        _set_queue(draft, [new_item if each.id == item.id else each for each in live.core.queue])
+        _set_queue(draft, [new_item if queue_item.id == item.id else queue_item for queue_item in live.core.queue])
         await live.commit(draft)
 
 
@@ -68,7 +68,7 @@ async def delete_queued(pool: ContextPool, context_id: str, message_id: str) -> 
     async with pool.locked(context_id) as live:
         item = _item(live, message_id)
         draft = live.draft()
-        _set_queue(draft, [each for each in live.core.queue if each.id != item.id])
+        _set_queue(draft, [queue_item for queue_item in live.core.queue if queue_item.id != item.id])
         await live.commit(draft)
 
 

@@ -106,7 +106,11 @@ def chosen_rule(live: LiveContext, call: CallRecord, option: RuleOption, *, by: 
 def put_rule(live: LiveContext, draft: Draft, rule: Rule, by: str) -> None:
     """Put a rule of this context into a draft; expired rules are removed. Raises: Conflict when there are too many."""
     now = live.dependencies.now()
-    unexpired = [each for each in draft.value("rules") if each.lifetime.until is None or now < each.lifetime.until]
+    unexpired = [
+        existing
+        for existing in draft.value("rules")
+        if existing.lifetime.until is None or now < existing.lifetime.until
+    ]
     if len(unexpired) >= MAX_RULES_PER_CONTEXT:
         raise Conflict(Code.TOO_MANY_RULES, limit=MAX_RULES_PER_CONTEXT)
     draft.core["rules"] = (*unexpired, rule)

@@ -60,7 +60,7 @@ async def due_plan(
     if not budget.auto_compress or not (must_shorten or round(total * token_ratio(live)) > limit):
         return None
     budget = own_budget(live)
-    recents = (0,) if must_shorten else _recent_counts(budget.recent, least=0)
+    recents = (0,) if must_shorten else _recent_counts(budget.recent, minimum=0)
     return await _first_that_fits(live, branch, history, total, budget, recents, as_far_as_possible=must_shorten)
 
 
@@ -68,14 +68,14 @@ async def requested_plan(live: LiveContext, name: str, history: History, total: 
     """The plan of a requested compression: down to the target; where the window is below the target already, as far as
     the recent messages allow. None where a compression saves nothing."""
     branch, budget = live.branches[name], own_budget(live)
-    recents = _recent_counts(budget.recent, least=1) if total > budget.trigger_tokens else (budget.recent,)
+    recents = _recent_counts(budget.recent, minimum=1) if total > budget.trigger_tokens else (budget.recent,)
     is_below_target = total <= budget.target_tokens
     return await _first_that_fits(live, branch, history, total, budget, recents, as_far_as_possible=is_below_target)
 
 
-def _recent_counts(recent: int, *, least: int) -> tuple[int, ...]:
+def _recent_counts(recent: int, *, minimum: int) -> tuple[int, ...]:
     """Numbers of recent messages to keep, in the order to try: the budget's number, then repeatedly half of it."""
-    return (recent, *_recent_counts(recent // 2, least=least)) if recent > least else (least,)
+    return (recent, *_recent_counts(recent // 2, minimum=minimum)) if recent > minimum else (minimum,)
 
 
 async def _first_that_fits(

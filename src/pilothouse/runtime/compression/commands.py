@@ -98,7 +98,10 @@ async def undo_compression(
         compression = present.compressed
         if compression is None:
             raise Conflict(Code.NOT_COMPRESSED, branch=name)
-        if any(each.compressed is not None and each.compressed.original == name for each in live.branches.values()):
+        if any(
+            candidate.compressed is not None and candidate.compressed.original == name
+            for candidate in live.branches.values()
+        ):
             raise Conflict(Code.BRANCH_IN_USE, branch=name)  # this branch is the original of another one
         original = live.branches.get(compression.original)
         if original is None or original.original_of is None or original.length < compression.length:
@@ -126,7 +129,9 @@ def _restore_original(
     compression = present.compressed
     assert compression is not None
     dependents = [
-        each.name for each in live.branches.values() if each.compressed and each.compressed.original == original.name
+        candidate.name
+        for candidate in live.branches.values()
+        if candidate.compressed and candidate.compressed.original == original.name
     ]
     can_rename = (
         dependents == [present.name]
@@ -162,7 +167,7 @@ async def pin(pool: ContextPool, context_id: str, message_id: str, *, pinned: bo
         (message,) = await pool.dependencies.store.messages(live.id, [MessageId(message_id)])
         if isinstance(message, ErrorMessage) or not is_sent_to_model(message):
             raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=live.core.active_branch)
-        other_pins = tuple(each for each in live.core.pins if each != message_id)
+        other_pins = tuple(pin for pin in live.core.pins if pin != message_id)
         if pinned and len(other_pins) >= MAX_PINS:
             raise Conflict(Code.TOO_MANY_PINS, limit=MAX_PINS)
         draft = live.draft()

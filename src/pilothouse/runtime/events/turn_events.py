@@ -227,7 +227,7 @@ class _EventReader:
             )
         count, self._position = branch.length - self._position, branch.length
         ids = await self._runtime.read_ids(live.id, branch.name, before=branch.length, limit=count) if count > 0 else []
-        return [*(each for each in summary if each not in ids), *ids]
+        return [*(message_id for message_id in summary if message_id not in ids), *ids]
 
 
 def _position_after_compression(live: LiveContext, branch: Branch, key: str, position: int) -> int | None:

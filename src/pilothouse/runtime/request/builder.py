@@ -90,7 +90,7 @@ def _bounded_overview(live: LiveContext, overview: str | None) -> str | None:
 
 def _open_files(metadata: Metadata, live: LiveContext) -> list[str]:
     value = metadata.extra.get("open_files")
-    files = [each for each in value if isinstance(each, str)] if isinstance(value, list | tuple) else []
+    files = [path for path in value if isinstance(path, str)] if isinstance(value, list | tuple) else []
     paths: list[str] = []
     tokens_left = live.budget.tokens // _OPEN_FILES_DIVISOR
     for file in files[:_MAX_OPEN_FILES]:

@@ -170,7 +170,7 @@ def _part(kind: str | None, value: str) -> str:
     if kind == "ansi":
         return _ANSI.sub(_ansi_sign, value)
     if kind == "quoted":
-        return "".join(_quoted_part(each) for each in _IN_QUOTES.finditer(value))
+        return "".join(_quoted_part(match) for match in _IN_QUOTES.finditer(value))
     if kind == "escaped":
         return "" if value == "\n" else value
     if kind == "name":
@@ -257,7 +257,9 @@ class _Expansion:
             self._variables.setdefault(name, {}).update(dict.fromkeys((value, *now)))
 
     def readings(self, word: str) -> list[str]:
-        return self._distinct(each for one in self._without_braces(word) for each in self._with_values(one))
+        return self._distinct(
+            reading for variant in self._without_braces(word) for reading in self._with_values(variant)
+        )
 
     def _distinct(self, readings: Iterable[str]) -> list[str]:
         distinct: dict[str, None] = {}
@@ -272,7 +274,7 @@ class _Expansion:
         """Every reading of the first part, followed by every reading of the second, and so on."""
         readings: list[str] = [""]
         for part in parts:
-            readings = self._distinct(reading + each for reading in readings for each in part)
+            readings = self._distinct(reading + continuation for reading in readings for continuation in part)
         return readings
 
     def _with_values(self, word: str, resolving: tuple[str, ...] = ()) -> list[str]:
@@ -290,7 +292,7 @@ class _Expansion:
         if len(resolving) == _MAX_VARIABLE_DEPTH:
             raise TooManyReadings
         values = list(self._variables[name])
-        return self._distinct(each for value in values for each in self._with_values(value, (*resolving, name)))
+        return self._distinct(reading for value in values for reading in self._with_values(value, (*resolving, name)))
 
     def _without_braces(self, word: str) -> list[str]:
         """The readings of a word with each part of its braces."""
@@ -315,7 +317,7 @@ class _Expansion:
 
     def _alternatives(self, brace: "_Brace") -> list[str]:
         if len(brace.parts) > 1:
-            return self._distinct(each for part in brace.parts for each in part)
+            return self._distinct(reading for part in brace.parts for reading in part)
         values = _range(brace.last[0]) if len(brace.last) == 1 else None
         return self._distinct(values) if values is not None else self._joined(["{"], self._plain(brace), ["}"])
 

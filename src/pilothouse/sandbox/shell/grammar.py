@@ -464,8 +464,8 @@ def _begins_on_the_next_line(heredoc: Node) -> bool:
     start = next((child.end_byte for child in heredoc.children if child.type == "heredoc_start"), heredoc.start_byte)
     parts = [child for child in heredoc.children if child.type in ("heredoc_body", "heredoc_end") and child.text]
     end = parts[0].start_byte if parts else heredoc.end_byte
-    between = (heredoc.text or b"")[start - heredoc.start_byte : end - heredoc.start_byte]
-    _, newline, first = between.partition(b"\n")
+    skipped = (heredoc.text or b"")[start - heredoc.start_byte : end - heredoc.start_byte]
+    _, newline, first = skipped.partition(b"\n")
     return bool(newline) and not first.strip()
 
 

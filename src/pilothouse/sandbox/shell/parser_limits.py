@@ -23,7 +23,7 @@ _OWN_NAME = re.compile(
     r"[a-z][a-z0-9_]*"
 )
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9_.@:,+-]*")
-_BEFORE_A_COMMENT = tuple(bytes([each]) for each in b" \t\n;&|()")
+_BEFORE_A_COMMENT = tuple(bytes([byte]) for byte in b" \t\n;&|()")
 
 
 def is_strange(text: str, root: Node) -> bool:

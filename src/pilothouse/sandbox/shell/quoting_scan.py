@@ -173,7 +173,7 @@ class _Scan:
 
     def _refuse_quotes_in_backticks(self) -> None:
         """Shells disagree about quotations inside backticks inside quotes."""
-        kinds = [each.kind for each in self._open]
+        kinds = [opening.kind for opening in self._open]
         if "backticks" in kinds and "quotes" in kinds[: kinds.index("backticks")]:
             raise _Disagreement(Quoting.UNCLEAR)
 
@@ -205,7 +205,7 @@ class _Scan:
         """The next backtick ends the command, in any context."""
         if self._is_in("backticks"):
             self._take(self._at + 1, "command_substitution", start=self._open.pop().start)
-        elif any(each.kind == "backticks" for each in self._open):
+        elif any(opening.kind == "backticks" for opening in self._open):
             raise _Disagreement(Quoting.UNCLEAR)
         else:
             self._enter("backticks", 1)
@@ -248,7 +248,7 @@ class _Scan:
         if not self._is_word_start:
             self._at += 1
             return
-        if any(each.kind == "backticks" for each in self._open):
+        if any(opening.kind == "backticks" for opening in self._open):
             raise _Disagreement(Quoting.UNCLEAR)
         end = self._source.find(b"\n", self._at)
         self._take(end if end >= 0 else len(self._source), "comment")

@@ -81,7 +81,7 @@ def written_words(
 
 
 def _all_operands(readings: Iterable[Expanded], *, are_patterns: bool) -> Iterator[str]:
-    return (part for each in readings if each.is_pattern is are_patterns for part in _operands(each.text))
+    return (part for reading in readings if reading.is_pattern is are_patterns for part in _operands(reading.text))
 
 
 def _operands(word: str) -> Iterator[str]:
@@ -168,7 +168,7 @@ class _Texts:
         is_final = is_final and not self._is_output_used(node)
         body = [child for child in node.named_children if not child.type.endswith("redirect")]
         redirects = [child for child in node.named_children if child.type.endswith("redirect")]
-        later = [child for each in redirects for child in each.named_children if child.type == "pipeline"]
+        later = [child for redirect in redirects for child in redirect.named_children if child.type == "pipeline"]
         for child in body:
             self._visit(child, is_final and self._are_quiet(later), depth + 1)
         is_quiet = is_final and self._are_quiet([*body, *later])
@@ -178,7 +178,9 @@ class _Texts:
     def _is_output_used(self, node: Node) -> bool:
         """Whether a statement's output goes to a file, and the line may use that file."""
         redirects = [child for child in node.named_children if child.type == "file_redirect"]
-        return self._keeps_written and any(part.type[:1] in (">", "&") for each in redirects for part in each.children)
+        return self._keeps_written and any(
+            part.type[:1] in (">", "&") for redirect in redirects for part in redirect.children
+        )
 
     def _are_quiet(self, nodes: Sequence[Node]) -> bool:
         """Whether no command in these nodes uses its input as names or code."""
@@ -187,7 +189,9 @@ class _Texts:
     def _holds_active_command(self, node: Node) -> bool:
         first = bisect_left(self._active_ranges, (node.start_byte, 0))
         # A command around the node may start at the same byte: its range is longer.
-        ranges = takewhile(lambda each: each[0] < node.end_byte, islice(self._active_ranges, first, None))
+        ranges = takewhile(
+            lambda active_range: active_range[0] < node.end_byte, islice(self._active_ranges, first, None)
+        )
         return any(end <= node.end_byte for _, end in ranges)
 
     @cached_property

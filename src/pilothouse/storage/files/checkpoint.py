@@ -112,7 +112,7 @@ def write_checkpoint(folder: Folder, disk: Disk, core: ContextCore, version: int
     audit = b"".join(line + b"\n" for line in tail.audit)
     if audit:
         disk.append_file(folder.audit, tail.audit_bytes, audit)
-    keys = b"".join(msgspec.json.encode(sent) + b"\n" for sent in tail.keys.values())
+    keys = b"".join(msgspec.json.encode(sent_key) + b"\n" for sent_key in tail.keys.values())
     if keys:
         disk.append_file(folder.keys, tail.keys_bytes, keys)
     in_file = {name: _write_ids(folder, disk, name, tail) for name in tail.branches}

@@ -198,7 +198,7 @@ class ContextOnDisk:
                 self.tail.drop_branch(name)
         for old, new in entry.renamed.items():
             self.tail.rename_branch(old, new)
-        self.tail.keys.update((sent.key, sent) for sent in entry.keys)
+        self.tail.keys.update((sent_key.key, sent_key) for sent_key in entry.keys)
         self.reader.note_keys(entry.keys)
         for raw in entry.messages:
             self.tail.messages[MessageId(_STUB.decode(raw).message_id)] = bytes(raw)

@@ -108,14 +108,15 @@ class ContextReader:
     def sent_key(self, key: str) -> SentKey | None:
         if self._keys is None:
             self._keys = {
-                sent.key: sent for sent in (*self._stored_keys(MAX_SEARCHED_KEYS_BYTES), *self.tail.keys.values())
+                sent_key.key: sent_key
+                for sent_key in (*self._stored_keys(MAX_SEARCHED_KEYS_BYTES), *self.tail.keys.values())
             }
         return self._keys.get(key)
 
     def note_keys(self, keys: Iterable[SentKey]) -> None:
         """Record new keys, which the next checkpoint writes to the file."""
         if self._keys is not None:
-            self._keys.update((sent.key, sent) for sent in keys)
+            self._keys.update((sent_key.key, sent_key) for sent_key in keys)
 
     def sent_keys(self) -> list[SentKey]:
         return [*self._stored_keys(self.tail.keys_bytes), *self.tail.keys.values()]

@@ -46,15 +46,15 @@ class CommandFiles(NamedTuple):
 def inspect_files(
     classification: Classification,
     start: str,
-    place: os.stat_result,
+    folder_status: os.stat_result,
     path: str | None,
     *,
     root: str | None = None,
     writes: "RoundWrites | None" = None,
 ) -> CommandFiles:
-    """Inspect the files of a line as they were before `writes`. `start` is the working directory, `place` the identity
-    of that folder, `root` the workspace."""
-    return _Inspection(classification, start, root or start, path, writes).result(place)
+    """Inspect the files of a line as they were before `writes`. `start` is the working directory with its
+    `folder_status`, `root` the workspace."""
+    return _Inspection(classification, start, root or start, path, writes).result(folder_status)
 
 
 class _Inspection:
@@ -73,7 +73,7 @@ class _Inspection:
         is_known = classification.hidden != "line" and not any(map(enters_unknown, classification.commands))
         self._has_all_folders = is_known and not has_more
 
-    def result(self, place: os.stat_result) -> CommandFiles:
+    def result(self, folder_status: os.stat_result) -> CommandFiles:
         files = self._files
         # The files that a line only reads do not decide what the line runs. The settings of a repository do, because an
         # approved line runs without a sandbox.
@@ -84,7 +84,7 @@ class _Inspection:
         code = line_code(self._classification, self._start, self._root, self._programs)
         for file in code.files:
             files.add(file)
-        digest = hashlib.sha256(f"{place.st_dev} {place.st_ino}\n".encode())
+        digest = hashlib.sha256(f"{folder_status.st_dev} {folder_status.st_ino}\n".encode())
         for folder in [folder for folder in files.folders[1:] if folder not in self._written_folders]:
             digest.update(f"{folder} {identity(folder)}\n".encode(errors="surrogateescape"))
         for name in sorted(self._programs_by_name()):

@@ -91,7 +91,7 @@ class CommandLimits:
         paths = (
             path for word in (*words, *settings) for folder in self._folders for path in self._meanings(folder, word)
         )
-        shown = (os.path.relpath(self._place(path), self._workspace.root) for path in paths)
+        shown = (os.path.relpath(self._absolute_path(path), self._workspace.root) for path in paths)
         return frozenset(escape(path) for path in shown if may_run_code(path))
 
     @cached_property
@@ -169,8 +169,8 @@ class CommandLimits:
         is_plain = clean.paths and not any(map(_PATHSPEC.search, clean.paths))
         words = clean.paths if is_plain else (".",)
         paths = (path for folder in self._folders for word in words for path in self._meanings(folder, word))
-        places = {Path(real_path(self._place(path))) for path in paths}
-        return not clean.spares(own.name) and not places.isdisjoint((own, *own.parents))
+        cleaned_paths = {Path(real_path(self._absolute_path(path))) for path in paths}
+        return not clean.spares(own.name) and not cleaned_paths.isdisjoint((own, *own.parents))
 
     @cached_property
     def _spared(self) -> frozenset[str]:
@@ -219,13 +219,13 @@ class CommandLimits:
 
     def _may_be_code_file(self, folder: str, path: str) -> bool:
         """A quick look at one of many matches: where their folder leads is looked up once."""
-        place = os.path.join(self._place(folder), path)
-        parent, name = os.path.split(place)
+        path_on_disk = os.path.join(self._absolute_path(folder), path)
+        parent, name = os.path.split(path_on_disk)
         if parent not in self._real_folders:
             self._real_folders[parent] = real_path(parent)
         real = os.path.join(self._real_folders[parent], name)
-        is_listed = any(map(may_run_code, {place, real}))
-        return is_listed or name == ".." or os.path.islink(place) or runs_in_bare_repository(real)
+        is_listed = any(map(may_run_code, {path_on_disk, real}))
+        return is_listed or name == ".." or os.path.islink(path_on_disk) or runs_in_bare_repository(real)
 
     @cached_property
     def _matches(self) -> list[tuple[str, str]] | None:
@@ -237,7 +237,7 @@ class CommandLimits:
                 (folder, path)
                 for pattern in map(os.path.expanduser, self._patterns)
                 for folder in (self._folders[:1] if os.path.isabs(pattern) else self._folders)
-                for path in search.paths(self._place(folder), pattern)
+                for path in search.paths(self._absolute_path(folder), pattern)
             ]
         except TooManyEntries:
             return None
@@ -257,18 +257,18 @@ class CommandLimits:
         """The folders from which words of the line may be meant: the working directory, and the folders that the line
         plainly enters from there, in any order. Beyond the first step, only folders that exist count."""
         entered = dict.fromkeys(folder for words in self._classification.commands for folder in entered_folders(words))
-        folders, places = [self._cwd], {self._place(self._cwd)}
+        folders, visited = [self._cwd], {self._absolute_path(self._cwd)}
         for folder, word in ((folder, word) for folder in folders for word in entered):  # the list grows in the loop
             for path in self._meanings(folder, word):
-                place = self._place(path)
-                if place not in places and (folder == self._cwd or os.path.isdir(place)):
+                path_on_disk = self._absolute_path(path)
+                if path_on_disk not in visited and (folder == self._cwd or os.path.isdir(path_on_disk)):
                     folders.append(path)
-                    places.add(place)
+                    visited.add(path_on_disk)
             if len(folders) > MAX_FOLDERS:
                 break
         return folders
 
-    def _place(self, path: str) -> str:
+    def _absolute_path(self, path: str) -> str:
         return os.path.normpath(self._workspace.root / unescape(path))
 
     def _meanings(self, folder: str, word: str) -> tuple[str, ...]:
@@ -281,7 +281,7 @@ class CommandLimits:
     def _named(self) -> set[str]:
         """The words of the line that may be paths, and the paths of the runtime's own files in its text."""
         classification, workspace = self._classification, self._workspace
-        words = {word for each in classification.commands for word in each[1:]} | {
+        words = {word for command in classification.commands for word in command[1:]} | {
             *classification.read,
             *classification.named,
         }
@@ -303,7 +303,7 @@ class CommandLimits:
         if violation is None or violation.code not in (Code.PROTECTED_PATH, Code.OUTSIDE_WORKSPACE):
             return False
         real = Path(real_path(self._workspace.root / unescape(path)))
-        return any(real == each or each in real.parents for each in self._workspace.runtime_folders)
+        return any(real == folder or folder in real.parents for folder in self._workspace.runtime_folders)
 
 
 def _is_task(program: str, word: str) -> bool:

@@ -82,7 +82,9 @@ def read_settings(repository: str) -> GitSettings:
         return GitSettings(False)
     personal = [setting for path in _PERSONAL for setting in parse(_content(os.path.expanduser(path)) or b"")]
     settings = [*parse(data), *(setting for setting in personal if not _is_unread(setting))]
-    remotes = frozenset(each.subsection for each in settings if each.name.startswith("remote.") and _has_address(each))
+    remotes = frozenset(
+        setting.subsection for setting in settings if setting.name.startswith("remote.") and _has_address(setting)
+    )
     return GitSettings(all(_is_plain(setting, remotes) for setting in settings), remotes)
 
 

@@ -101,7 +101,7 @@ def _package(words: Sequence[str], folder: WorkspaceFolder) -> WorkspaceCode:
     """npm looks for workspaces in the folders above the package, and takes their settings."""
     command = " ".join(words[1:])
     folders = list(folder.upward())
-    files = tuple(os.path.join(each.path, name) for each in folders for name in (PACKAGE, _NPM_SETTINGS))
+    files = tuple(os.path.join(parent.path, name) for parent in folders for name in (PACKAGE, _NPM_SETTINGS))
     is_known = (
         _NPM_WORDS.fullmatch(command) is not None
         and "node_modules" not in folder.path.split("/")

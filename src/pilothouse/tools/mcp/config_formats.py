@@ -76,11 +76,11 @@ def _has_duplicate_setting(document: JsonDocument, name: str, data: Any, key_pat
     """Whether an entry sets one thing under two names: a person who reads one of them would agree to the other."""
     set_keys = [key for key, value in data.items() if value is not None] if isinstance(data, dict) else []
     command = data.get("command") if "command" in set_keys else None
-    places = [(key, _ALIASES.get(key, key)) for key in set_keys]
+    key_meanings = [(key, _ALIASES.get(key, key)) for key in set_keys]
     if isinstance(command, dict) and "path" in command:
-        places += [(f"command.{key}", key) for key in ("args", "env") if command.get(key) is not None]
+        key_meanings += [(f"command.{key}", key) for key in ("args", "env") if command.get(key) is not None]
     first_by_meaning: dict[str, str] = {}
-    for key, meaning in places:
+    for key, meaning in key_meanings:
         first = first_by_meaning.setdefault(meaning, key)
         if first != key:
             document.warn(Code.SERVER_KEY_TWICE, (*key_path, *key.split(".")), name=name, first=first, second=key)
