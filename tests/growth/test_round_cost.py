@@ -21,7 +21,7 @@ from pilothouse.llm.chat_completions import ChatCompletions
 from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.compression.branch import due_plan
-from pilothouse.runtime.request.builder import count, load, outline
+from pilothouse.runtime.request.builder import count_tokens, load_history, make_outline
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
 from pilothouse.window.tokens import Estimate
@@ -160,11 +160,11 @@ async def test_whether_it_fits_is_told_without_touching_a_message(tmp_path: Path
         world = await long_world(work, tmp_path, length, DONE)
         await world.turn(LONG)
         live = await world.runtime.context(LONG)
-        made = await outline(live, MAIN)
-        history = await load(live, MAIN, made)
-        first = count(live, made, history).total
+        made = await make_outline(live, MAIN)
+        history = await load_history(live, MAIN, made)
+        first = count_tokens(live, made, history).total
         with work.counting():
-            total = count(live, made, history).total
+            total = count_tokens(live, made, history).total
             assert await due_plan(live, MAIN, history, total) is None
         assert total == first > 12 * length
         assert set(work) <= {"texts counted", "texts counted: size"}

@@ -24,7 +24,7 @@ from pilothouse.llm.chat_completions import CHAT_COMPLETIONS
 from pilothouse.llm.prices import Price
 from pilothouse.llm.script import Answer
 from pilothouse.runtime.compression.commands import MAX_FOCUS_CHARACTERS, MAX_PINS
-from pilothouse.runtime.events.turn_events import MessageAdded, TextAdded, end_of, stream_turn_events
+from pilothouse.runtime.events.turn_events import MessageAdded, TextAdded, branch_end, stream_turn_events
 from pilothouse.testing.proxy import Proxy
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.tools import NoteTool
@@ -629,7 +629,7 @@ async def test_who_looks_only_when_all_is_over_is_told_the_whole_turn_and_nothin
 ) -> None:
     async with serving(tmp_path) as (world, _, _):
         context_id = await before_a_turn_that_compresses_in_the_middle(world)
-        place = end_of(await world.runtime.context(context_id))
+        place = branch_end(await world.runtime.context(context_id))
         sent = await world.runtime.send(context_id, "go")
         await world.runtime.rested(context_id)
         assert len(await world.summaries(context_id)) == 1

@@ -13,7 +13,7 @@ from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.server.tokens import Tokens
-from pilothouse.session.manager import Sessions
+from pilothouse.session.manager import SessionManager
 from pilothouse.settings import read_settings
 from pilothouse.system.ambient import SystemAmbient
 from pilothouse.tools.mcp.servers import AcceptedTools
@@ -112,7 +112,7 @@ async def test_documents_of_users_from_earlier_formats_are_read(old: OldData) ->
         assert (rule.effect, rule.scope.words) == ("deny", ("rm",))
         assert len(await runtime.rules("history")) == 2
         assert (await runtime.folder_trust("history")).status == "trusted"
-        session = await Sessions(runtime).get("local")
+        session = await SessionManager(runtime).get("local")
         assert [tab.title for tab in session.open_contexts] == ["Old: history", "Old: compressed", "Old: approval"]
         assert (session.active_context_id, session.preferences.theme) == ("history", "dark")
         results = [each for each in await runtime.read_messages("family") if isinstance(each, ToolResult)]

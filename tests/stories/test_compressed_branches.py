@@ -15,7 +15,7 @@ from pilothouse.domain.merges import Strategy
 from pilothouse.domain.messages import Text
 from pilothouse.domain.states import Idle
 from pilothouse.domain.value import ContextId, MessageId
-from pilothouse.runtime.events.turn_events import MessageAdded, end_of, stream_events
+from pilothouse.runtime.events.turn_events import MessageAdded, branch_end, stream_events
 from pilothouse.storage.files.store import FileStore
 from tests.support.assertions import present
 from tests.support.full_windows import MANY_WORDS, Small
@@ -363,7 +363,7 @@ async def test_who_follows_a_branch_whose_originals_name_themselves_is_not_lost(
     undone = asyncio.Event()
 
     async def watch() -> None:
-        async for event in stream_events(world.runtime, context_id, start=end_of(live), is_over=lambda _: False):
+        async for event in stream_events(world.runtime, context_id, start=branch_end(live), is_over=lambda _: False):
             if isinstance(event, MessageAdded):
                 seen.append(event.message.id)
                 return

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pilothouse.runtime.events.turn_events import end_of
+from pilothouse.runtime.events.turn_events import branch_end
 from pilothouse.terminal import repl
 from pilothouse.terminal.line_reader import LineReader
 from pilothouse.testing.world import World
@@ -248,7 +248,7 @@ async def test_a_command_that_still_asks_when_the_turn_ends_is_done(
         context_id = await world.start("review")
         conversation = repl.Conversation(world.runtime, context_id, "en")
         monkeypatch.setattr(conversation, "_shown_before", ask)
-        await conversation._show(end_of(await world.runtime.context(context_id)))
+        await conversation._show(branch_end(await world.runtime.context(context_id)))
         assert shown_for == ["/mode agent"]
         assert (await world.runtime.context(context_id)).core.mode == "agent"
 
@@ -274,5 +274,5 @@ async def test_a_pasted_text_that_begins_with_a_slash_is_sent_while_a_turn_goes_
         context_id = await world.start("review")
         conversation = repl.Conversation(world.runtime, context_id, "en")
         monkeypatch.setattr(conversation, "_send", send)
-        await conversation._show(end_of(await world.runtime.context(context_id)))
+        await conversation._show(branch_end(await world.runtime.context(context_id)))
     assert texts == ["/mode agent\nand more"]

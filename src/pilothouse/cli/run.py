@@ -34,7 +34,7 @@ from pilothouse.runtime.events.turn_events import (
     TextAdded,
     ToolOutputAdded,
     TurnEvent,
-    end_of,
+    branch_end,
     stream_events,
 )
 from pilothouse.runtime.runtime import Runtime
@@ -96,7 +96,7 @@ async def run(
 ) -> ExitCode:
     """Run one turn. Raises: PilothouseError when the message is refused."""
     live = await runtime.context(context_id)
-    place = end_of(live)
+    place = branch_end(live)
     await runtime.send(context_id, prompt, mode=mode)
     record = _Record()
     async for event in stream_events(runtime, context_id, start=place):

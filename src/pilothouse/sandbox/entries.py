@@ -14,7 +14,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.atomic_write import as_tool_errors, put_link, replace_workspace_file
 from pilothouse.sandbox.file_names import escape
-from pilothouse.sandbox.openat import FOLDER_FLAGS, OpenMethod
+from pilothouse.sandbox.openat import FOLDER_FLAGS, FolderOpener
 from pilothouse.sandbox.workspace import ABSENT, Workspace
 from pilothouse.system.regular_file import SAFE_FLAGS, NotRegularFile, open_regular_file
 
@@ -233,7 +233,7 @@ class Entries:
         """The open parent folder of a path, and the name in it. Raises: ToolError."""
         with as_tool_errors(path), self._workspace.root_fd() as root_fd:
             *folders, name = self._workspace.relative(path).split("/")
-            with contextlib.closing(OpenMethod(root_fd)) as opener:
+            with contextlib.closing(FolderOpener(root_fd)) as opener:
                 yield opener.open(folders), name
 
     @contextlib.contextmanager
@@ -245,7 +245,7 @@ class Entries:
             *folders, name = self._workspace.relative(path).split("/")
             if self._workspace.is_private(str(self._workspace.root.joinpath(*folders, name))):
                 raise ToolError(Code.PROTECTED_PATH, path=path)
-            with contextlib.closing(OpenMethod(root_fd)) as opener:
+            with contextlib.closing(FolderOpener(root_fd)) as opener:
                 dir_fd = opener.open(folders, make=True)
                 if expected is not None and not _state(dir_fd, name).is_named(expected):
                     raise ToolError(Code.FILE_CHANGED, path=path)

@@ -135,7 +135,7 @@ def _link_target(name: str, dir_fd: int) -> str | None:
         raise
 
 
-class OpenMethod:
+class FolderOpener:
     """Opens one folder after the other beneath an open one, and follows no link.
 
     The folders above the last one stay open: the next folder may be a sibling.

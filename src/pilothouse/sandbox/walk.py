@@ -15,7 +15,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.sandbox.data_directory import is_data_directory
 from pilothouse.sandbox.file_names import escape
 from pilothouse.sandbox.gitignore import IgnoreFile, Matcher, RuleBudget, latin1_name
-from pilothouse.sandbox.openat import FOLDER_FLAGS, OpenMethod
+from pilothouse.sandbox.openat import FOLDER_FLAGS, FolderOpener
 from pilothouse.sandbox.workspace import Workspace
 
 MAX_WALK_ENTRIES = 200_000
@@ -121,7 +121,7 @@ class Walk:
         that a huge folder leaves something to its siblings.
         """
         queue = deque([_Frame(-1, "", latin1_name(self._base), self._levels or ())])
-        with contextlib.closing(OpenMethod(self._fd)) as opener:
+        with contextlib.closing(FolderOpener(self._fd)) as opener:
             while queue and budget > 0 and not stopped() and not self._is_spent():
                 frame = queue.popleft()
                 rules_above = _rule_count(frame.levels)
@@ -142,7 +142,7 @@ class Walk:
                             queue.append(_Frame(-1, f"{path}/", latin1_path, frame.levels))
         self.cut = self.cut or bool(queue) or budget < 0
 
-    def _open_entries(self, opener: OpenMethod, frame: _Frame) -> list["os.DirEntry[str]"]:
+    def _open_entries(self, opener: FolderOpener, frame: _Frame) -> list["os.DirEntry[str]"]:
         names = frame.path.split("/")[:-1]
         if len(names) >= MAX_WALK_DEPTH:
             self.cut = True

@@ -15,7 +15,7 @@ from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, n
 from pilothouse.domain.value import CallId, TurnId, Value
 from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.events.turn_events import BranchPosition, end_of, stream_turn_events
+from pilothouse.runtime.events.turn_events import BranchPosition, branch_end, stream_turn_events
 from pilothouse.server.chat_events import ChatEventEncoder, error_event, waiting_contexts
 from pilothouse.server.messages import Files
 from pilothouse.server.metrics import StreamSlot
@@ -77,7 +77,7 @@ async def _start_turn(request: RequestContext, thread_id: str, body: ChatBody) -
     if body.mode is not None:
         request.runtime.dependencies.modes.named(body.mode)
     live = await _get_or_create_thread(request, thread_id)
-    position, title = end_of(live), live.core.title
+    position, title = branch_end(live), live.core.title
     sent = await request.runtime.send(live.id, payloads, mode=body.mode, by=request.user)
     return _StreamedTurn(live, sent.turn_id, position, title)
 
@@ -94,7 +94,7 @@ async def _resume_turn(request: RequestContext, thread_id: str, body: ResumeBody
     waiting = waiting_contexts(live)
     if not waiting or live.core.turn is None:
         raise Conflict(Code.NOTHING_TO_RESUME, state=name_of(live.state))
-    turn = _StreamedTurn(live, live.core.turn.id, end_of(live), live.core.title, True)
+    turn = _StreamedTurn(live, live.core.turn.id, branch_end(live), live.core.title, True)
     if body.answers is not None:
         target = _select_context([each for each in waiting if _has_question(each)], body.context_id)
         await request.runtime.answer(target.id, body.answers, by=request.user)

@@ -13,7 +13,7 @@ from pilothouse.domain.payloads import TextPayload, check_payloads
 from pilothouse.domain.states import WaitingForRecovery
 from pilothouse.domain.value import MessageId, Value
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.events.turn_events import end_of
+from pilothouse.runtime.events.turn_events import branch_end
 from pilothouse.server.headless_turn import HeadlessTurn
 from pilothouse.server.metrics import StreamSlot
 from pilothouse.server.problems import HTTPProblem
@@ -86,7 +86,7 @@ async def _complete(request: RequestContext, body: CompletionBody, slot: StreamS
     prompt = _prompt(body)
     check_payloads([TextPayload(content=prompt)])  # before a context is created for it
     live = await _get_or_create_context(request, body)
-    position, usage_before = end_of(live), live.core.usage
+    position, usage_before = branch_end(live), live.core.usage
     sent = await request.runtime.send(live.id, prompt, max_mode=request.server.completions_mode, by=request.user)
     turn = HeadlessTurn(request, live, sent.turn_id, position)
     request.runtime.run_in_background(turn.reject_pending())

@@ -23,7 +23,7 @@ from pilothouse.server.protocol import BoundedProtocol
 from pilothouse.server.routes import ROUTES
 from pilothouse.server.state import PAGE, ServerState
 from pilothouse.server.tokens import MIN_TOKEN_LENGTH, Tokens
-from pilothouse.session.manager import Sessions
+from pilothouse.session.manager import SessionManager
 from pilothouse.system.fair_threads import FairThreads
 
 HOST = "127.0.0.1"
@@ -84,7 +84,7 @@ def make_server_state(
     """Assemble the state of a server that listens on `host` and `port`."""
     return ServerState(
         runtime=runtime,
-        sessions=Sessions(runtime),
+        sessions=SessionManager(runtime),
         access=Access(tokens, runtime.dependencies.ambient, host=host, port=port, names=names),
         mode=mode,
         completions_mode=completions_mode,

@@ -15,7 +15,7 @@ from pilothouse.server.access import Access
 from pilothouse.server.connections import RequestShares
 from pilothouse.server.metrics import Metrics, StreamKind, StreamSlot
 from pilothouse.server.problems import HTTPProblem
-from pilothouse.session.manager import Sessions
+from pilothouse.session.manager import SessionManager
 
 MAX_STREAMS = 1000
 MAX_STREAMS_PER_USER = MAX_STREAMS // 2
@@ -27,7 +27,7 @@ class ServerState:
     """The runtime, the sessions, the settings and the counters of a running server."""
 
     runtime: Runtime
-    sessions: Sessions
+    sessions: SessionManager
     access: Access
     default_workspace: Path | None = None
     """The workspace of contexts that are created without one; without a default, the user's first root."""

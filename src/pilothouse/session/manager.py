@@ -35,7 +35,7 @@ _DOCUMENT_NAME = "session"
 _DECODER = msgspec.json.Decoder(Session)
 
 
-class Sessions:
+class SessionManager:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._cache: dict[str, Session] = {}

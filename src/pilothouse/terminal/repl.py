@@ -27,7 +27,7 @@ from pilothouse.runtime.events.turn_events import (
     SubagentWaiting,
     ToolOutputAdded,
     TurnEvent,
-    end_of,
+    branch_end,
     stream_events,
 )
 from pilothouse.runtime.runtime import Runtime
@@ -73,7 +73,7 @@ class Conversation:
         if mode is not None and mode != live.core.mode:
             await self._handle(f"/mode {mode}")
         await self._guarded(offer_trust(self.runtime, self.context_id, self.lines, self.language))
-        await self._guarded(self._settle(end_of(live)))
+        await self._guarded(self._settle(branch_end(live)))
         while (line := await self._next_line()) is not None:
             if line.strip() in LEAVING:
                 break
@@ -211,7 +211,7 @@ class Conversation:
         turn = live.core.turn
         recent = await self.runtime.read_messages(self.context_id, before=length)
         new = [message for message in recent if turn is not None and message.metadata.turn == turn.id]
-        return end_of(live, back=max(0, len(new) - 1))
+        return branch_end(live, back=max(0, len(new) - 1))
 
     async def _send(self, line: str) -> None:
         """Send a message. While a turn is open, even a waiting one, the message is queued."""
@@ -236,7 +236,7 @@ class Conversation:
         while True:
             await self._show(place)
             live = await self._live()
-            place = end_of(live)
+            place = branch_end(live)
             match live.state:
                 case AwaitingToolApproval() | AwaitingUserAnswer() if is_left:
                     return await self._leave_for_later()

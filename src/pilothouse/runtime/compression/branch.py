@@ -125,7 +125,7 @@ async def pinned_positions(live: LiveContext, branch: Branch) -> list[int]:
 
 
 async def _importance(live: LiveContext, branch: Branch, blocks: Sequence[Block]) -> Callable[[Block], float]:
-    messages = await read(live, branch, [(0, branch.length)])
+    messages = await read_ranges(live, branch, [(0, branch.length)])
     starts = [block.start for block in blocks[1:]] + ([branch.length] if blocks else [])
     scores = {
         block.start: max(map(live.dependencies.importance, messages[block.start : end]), default=0.0)
@@ -134,10 +134,10 @@ async def _importance(live: LiveContext, branch: Branch, blocks: Sequence[Block]
     return lambda block: scores[block.start]
 
 
-async def read(live: LiveContext, branch: Branch, stretches: Sequence[tuple[int, int]]) -> list[Message]:
+async def read_ranges(live: LiveContext, branch: Branch, ranges: Sequence[tuple[int, int]]) -> list[Message]:
     """Messages of a branch, read in batches, so that a long branch does not delay a cancel."""
     messages: list[Message] = []
-    for begin, end in stretches:
+    for begin, end in ranges:
         for start in range(begin, end, READ_BATCH_MESSAGES):
             ids = await live.dependencies.store.branch_ids(
                 live.id, branch.name, start, min(end, start + READ_BATCH_MESSAGES)
@@ -146,7 +146,7 @@ async def read(live: LiveContext, branch: Branch, stretches: Sequence[tuple[int,
     return messages
 
 
-def outcome(
+def compression_effect(
     live: LiveContext, branch: Branch, plan: CompressionPlan, total: int, own_summary_tokens: int
 ) -> Compression:
     """The effect of a plan on the window. `total` is the token count of the present request."""
@@ -180,12 +180,12 @@ async def compress_branch(
 
     Raises: StoreError; then nothing has changed.
     """
-    messages = await read(live, live.branches[name], plan.removed_ranges())
+    messages = await read_ranges(live, live.branches[name], plan.removed_ranges())
     summary = await summarize(live, messages, plan, enter, focus)
     async with live.lock:
         branch, draft = live.branches[name], live.draft()
         plan = await _with_new_pins(live, branch, plan)
-        figures = outcome(live, branch, plan, total, tokens_of(_message(live, summary), live.counter))
+        figures = compression_effect(live, branch, plan, total, tokens_of(_message(live, summary), live.counter))
         compression = await _put_summary(live, draft, branch, plan, summary, figures, by)
         _add_usage(draft, summary.usage)
         if between_turns:

@@ -10,12 +10,12 @@ from pilothouse.domain.signals import MessageChanged
 from pilothouse.domain.states import CompressingMessages, Failed, Idle, name_of
 from pilothouse.domain.value import MessageId, Value
 from pilothouse.runtime.commands.branches import between_turns
-from pilothouse.runtime.compression.branch import Compression, outcome, requested_plan
+from pilothouse.runtime.compression.branch import Compression, compression_effect, requested_plan
 from pilothouse.runtime.compression.summarizer import own_budget
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.pool import ContextPool
-from pilothouse.runtime.request.builder import count, load, outline
+from pilothouse.runtime.request.builder import count_tokens, load_history, make_outline
 from pilothouse.runtime.turn.turn import CompressionRequest, Turn
 from pilothouse.window.compression import CompressionPlan, summary_tokens
 
@@ -39,7 +39,9 @@ async def preview_compression(pool: ContextPool, context_id: str) -> Compression
     live = await pool.find(context_id)
     name = live.core.turn.branch if live.core.turn is not None else live.core.active_branch
     plan, total = await _plan_with_total(live, name)
-    return outcome(live, live.branches[name], plan, total, summary_tokens(plan.tokens, plan.earlier, own_budget(live)))
+    return compression_effect(
+        live, live.branches[name], plan, total, summary_tokens(plan.tokens, plan.earlier, own_budget(live))
+    )
 
 
 async def compress(pool: ContextPool, context_id: str, *, focus: str | None = None, by: str = "local") -> Compression:
@@ -73,9 +75,9 @@ def _check_between_turns(live: LiveContext) -> None:
 
 async def _plan_with_total(live: LiveContext, name: str) -> tuple[CompressionPlan, int]:
     """The plan of a requested compression, and the tokens that the window counts now. Raises: Conflict."""
-    request_outline = await outline(live, name)
-    history = await load(live, name, request_outline)
-    total = count(live, request_outline, history).total
+    outline = await make_outline(live, name)
+    history = await load_history(live, name, outline)
+    total = count_tokens(live, outline, history).total
     compression_plan = await requested_plan(live, name, history, total)
     if compression_plan is None:
         raise Conflict(Code.NOTHING_TO_COMPRESS, messages=live.branches[name].length, recent=live.budget.recent)

@@ -73,7 +73,7 @@ class BranchPosition(NamedTuple):
     position: int
 
 
-def end_of(live: LiveContext, *, back: int = 0) -> BranchPosition:
+def branch_end(live: LiveContext, *, back: int = 0) -> BranchPosition:
     """The end of the present branch, or the position `back` messages before the end."""
     branch = live.branches[_present_branch(live)]
     return BranchPosition(branch.key, branch.length - back)

@@ -43,7 +43,7 @@ class Outline:
     """Attachments of the person's message."""
 
 
-async def outline(live: LiveContext, branch: str) -> Outline:
+async def make_outline(live: LiveContext, branch: str) -> Outline:
     """The outline of a request now. Raises: InvalidInput for errors in a workspace's configuration files."""
     snapshot = current_snapshot(live)
     available = live.dependencies.registry.offered(snapshot, live.core.workspace)
@@ -83,7 +83,7 @@ async def _message_to_continue(live: LiveContext) -> MessageId | None:
 def _bounded_overview(live: LiveContext, overview: str | None) -> str | None:
     """The overview, shortened to its share of the window."""
     max_tokens = live.budget.tokens // _OVERVIEW_DIVISOR
-    if overview is None or live.history_cache.count(overview, live.counter) <= max_tokens:
+    if overview is None or live.history_cache.count_tokens(overview, live.counter) <= max_tokens:
         return overview
     return fit_text(overview, live.counter, max_tokens)
 
@@ -95,7 +95,7 @@ def _open_files(metadata: Metadata, live: LiveContext) -> list[str]:
     tokens_left = live.budget.tokens // _OPEN_FILES_DIVISOR
     for file in files[:_MAX_OPEN_FILES]:
         name = "".join(character if character.isprintable() else "?" for character in file[:_MAX_PATH_CHARACTERS])
-        tokens_left -= live.history_cache.count(name, live.counter)
+        tokens_left -= live.history_cache.count_tokens(name, live.counter)
         if tokens_left < 0:
             break
         paths.append(name)
@@ -116,19 +116,17 @@ class Counts(msgspec.Struct, frozen=True):
         return sum(self.prompt) + self.tools + self.history + self.attached
 
 
-def count(live: LiveContext, request_outline: Outline, history: History) -> Counts:
+def count_tokens(live: LiveContext, outline: Outline, history: History) -> Counts:
     counter, cache = live.counter, live.history_cache
     return Counts(
-        prompt=tuple(cache.count(part.text, counter) for part in request_outline.prompt),
-        tools=cache.count(msgspec.json.encode(request_outline.offers).decode(), counter)
-        if request_outline.offers
-        else 0,
+        prompt=tuple(cache.count_tokens(part.text, counter) for part in outline.prompt),
+        tools=cache.count_tokens(msgspec.json.encode(outline.offers).decode(), counter) if outline.offers else 0,
         history=history.tokens,
-        attached=sum(tokens_in(message, counter) for message in request_outline.attached),
+        attached=sum(tokens_in(message, counter) for message in outline.attached),
     )
 
 
-def meter(live: LiveContext, total: int) -> Meter:
+def make_meter(live: LiveContext, total: int) -> Meter:
     """The fill of the window. `total` is in tokens of our own count."""
     budget = live.budget
     return Meter(
@@ -147,24 +145,20 @@ def provider_tokens(live: LiveContext, tokens: int) -> int:
     return round(tokens * token_ratio(live))
 
 
-async def load(
-    live: LiveContext, branch: str, request_outline: Outline, on_progress: LoadProgress | None = None
+async def load_history(
+    live: LiveContext, branch: str, outline: Outline, on_progress: LoadProgress | None = None
 ) -> History:
-    return await live.history_cache.history(
-        live, branch, with_tools=bool(request_outline.offers), on_progress=on_progress
-    )
+    return await live.history_cache.history(live, branch, with_tools=bool(outline.offers), on_progress=on_progress)
 
 
-def request_of(
+def build_request(
     live: LiveContext,
-    request_outline: Outline,
+    outline: Outline,
     fragments: Sequence[bytes],
     attached: Sequence[ModelMessage] | None = None,
 ) -> ModelRequest:
     """The model request. `attached` replaces the outline's attachments."""
     encode = live.dependencies.adapter.format.encode
-    attachments = request_outline.attached if attached is None else attached
+    attachments = outline.attached if attached is None else attached
     messages = [*fragments, *(encode(message) for message in attachments)] if attachments else fragments
-    return ModelRequest(
-        model=live.model, system=join_parts(request_outline.prompt), messages=messages, tools=request_outline.offers
-    )
+    return ModelRequest(model=live.model, system=join_parts(outline.prompt), messages=messages, tools=outline.offers)

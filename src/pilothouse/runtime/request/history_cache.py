@@ -73,7 +73,7 @@ class HistoryCache:
             if branch_key == branch.key and history.length == branch.length:
                 history.extend(messages)
 
-    def count(self, text: str, counter: Counter) -> int:
+    def count_tokens(self, text: str, counter: Counter) -> int:
         tokens = self._counts.get((counter.name, text))
         if tokens is None:
             if len(self._counts) >= _MAX_TEXT_COUNTS:

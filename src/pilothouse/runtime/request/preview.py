@@ -11,7 +11,15 @@ from pilothouse.domain.value import Value
 from pilothouse.runtime.compression.branch import due_plan
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.pool import ContextPool
-from pilothouse.runtime.request.builder import Counts, Outline, count, load, meter, outline, provider_tokens
+from pilothouse.runtime.request.builder import (
+    Counts,
+    Outline,
+    count_tokens,
+    load_history,
+    make_meter,
+    make_outline,
+    provider_tokens,
+)
 from pilothouse.runtime.request.truncation import fit_request
 
 
@@ -46,14 +54,14 @@ class Window(Value, kw_only=True, omit_defaults=False):
 async def read_window(pool: ContextPool, context_id: str) -> Window:
     """The contents of the next request, if it were sent now. Raises: NotFound, InvalidInput, StoreError."""
     live = await pool.find(context_id)
-    branch, request_outline = await _branch_and_outline(live)
-    history = await load(live, branch, request_outline)
-    fitted = await fit_request(live, branch, request_outline, history)
+    branch, outline = await _branch_and_outline(live)
+    history = await load_history(live, branch, outline)
+    fitted = await fit_request(live, branch, outline, history)
     return Window(
         model=live.model,
         branch=branch,
-        meter=meter(live, fitted.counts.total),
-        parts=tuple(_parts(live, request_outline, fitted.counts)),
+        meter=make_meter(live, fitted.counts.total),
+        parts=tuple(_parts(live, outline, fitted.counts)),
         compresses=await due_plan(live, branch, history, fitted.counts.total) is not None,
         results_cut=fitted.truncation.results,
         messages_shortened=fitted.truncation.messages,
@@ -69,21 +77,21 @@ async def read_meter(pool: ContextPool, context_id: str) -> Meter:
     Raises: NotFound, InvalidInput, StoreError.
     """
     live = await pool.find(context_id)
-    branch, request_outline = await _branch_and_outline(live)
-    return meter(live, count(live, request_outline, await load(live, branch, request_outline)).total)
+    branch, outline = await _branch_and_outline(live)
+    return make_meter(live, count_tokens(live, outline, await load_history(live, branch, outline)).total)
 
 
 async def _branch_and_outline(live: LiveContext) -> tuple[str, Outline]:
     branch = live.core.turn.branch if live.core.turn is not None else live.core.active_branch
     if branch not in live.branches:
         raise NotFound(Code.UNKNOWN_BRANCH, branch=branch, allowed=", ".join(live.branches))
-    return branch, await outline(live, branch)
+    return branch, await make_outline(live, branch)
 
 
-def _parts(live: LiveContext, request_outline: Outline, counts: Counts) -> list[WindowPart]:
+def _parts(live: LiveContext, outline: Outline, counts: Counts) -> list[WindowPart]:
     texts = [
         WindowPart(name=part.name, tokens=provider_tokens(live, tokens), text=part.text)
-        for part, tokens in zip(request_outline.prompt, counts.prompt, strict=True)
+        for part, tokens in zip(outline.prompt, counts.prompt, strict=True)
     ]
     rest = {"tool_definitions": counts.tools, "history": counts.history, "attached": counts.attached}
     return texts + [WindowPart(name=name, tokens=provider_tokens(live, tokens)) for name, tokens in rest.items()]

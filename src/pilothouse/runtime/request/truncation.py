@@ -10,9 +10,16 @@ from pilothouse.domain.branches import Branch
 from pilothouse.domain.messages import Message, ToolRequest, ToolResult
 from pilothouse.domain.value import Value
 from pilothouse.llm.base import ModelMessage, ModelRequest, UserText
-from pilothouse.runtime.compression.branch import pinned_positions, read
+from pilothouse.runtime.compression.branch import pinned_positions, read_ranges
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.request.builder import Counts, Outline, count, load, provider_tokens, request_of
+from pilothouse.runtime.request.builder import (
+    Counts,
+    Outline,
+    build_request,
+    count_tokens,
+    load_history,
+    provider_tokens,
+)
 from pilothouse.runtime.request.history_cache import token_ratio
 from pilothouse.runtime.request.last_input import read_last_input
 from pilothouse.window.history import Block, History, first_from
@@ -61,9 +68,9 @@ async def fit_request(
     """A request of at most `limit` tokens by the provider's count, by default the budget's limit. The request exceeds
     the limit only where prompt and tools leave no room."""
     limit = live.budget.request_tokens if limit is None else limit
-    counts = count(live, outline, history)
+    counts = count_tokens(live, outline, history)
     if provider_tokens(live, counts.total) <= limit:
-        return FittedRequest(request_of(live, outline, history.fragments()), counts, counts.total, Truncation())
+        return FittedRequest(build_request(live, outline, history.fragments()), counts, counts.total, Truncation())
     fixed = sum(counts.prompt) + counts.tools + history.ending_tokens
     room = max(MIN_ROOM_TOKENS, int(limit / token_ratio(live)) - fixed) - NOTICE_TOKENS
     shortener = _Shortener(live, live.branches[branch], history, with_tools=bool(outline.offers))
@@ -73,9 +80,9 @@ async def fit_request(
         if tokens < items[index].tokens:
             await shortener.shorten(index, tokens, is_pinned=items[index].rank is Rank.PINNED)
     if shortener.is_stale():  # the branch was compressed during a preview
-        return await fit_request(live, branch, outline, await load(live, branch, outline), limit)
+        return await fit_request(live, branch, outline, await load_history(live, branch, outline), limit)
     attached = await shortener.attached(outline.attached, attached_share, counts.attached)
-    request = request_of(live, outline, shortener.fragments(), attached)
+    request = build_request(live, outline, shortener.fragments(), attached)
     return FittedRequest(request, counts, counts.total - shortener.saved, shortener.truncation())
 
 
@@ -150,7 +157,7 @@ class _Shortener:
             self._fragments[number] = []
             return
         end = self.blocks[number + 1].start if number + 1 < len(self.blocks) else self._length
-        messages = await read(self._live, self._branch, [(self.blocks[number].start, end)])
+        messages = await read_ranges(self._live, self._branch, [(self.blocks[number].start, end)])
         if self.is_stale() or not messages or isinstance(messages[0], ToolRequest) != (self.blocks[number].results > 0):
             return  # the branch is being compressed during a preview
         shortened = await asyncio.to_thread(self._shorten_messages, number, tokens, messages)

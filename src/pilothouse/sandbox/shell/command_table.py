@@ -8,7 +8,7 @@ from pilothouse.domain.system_programs import SYSTEM_FOLDERS
 from pilothouse.sandbox.shell.dangers import network, replacing, rights
 from pilothouse.sandbox.shell.effects import LINE, PROGRAM, READS, STRICT, CommandEffect, Level, SimpleCommand, writes
 from pilothouse.sandbox.shell.git import git
-from pilothouse.sandbox.shell.options import Options, Split, names, split
+from pilothouse.sandbox.shell.options import Options, ParsedOptions, names, parse_options
 from pilothouse.sandbox.shell.parser_limits import is_harmless_setting
 from pilothouse.sandbox.shell.scripts import awk, find, sed, test
 from pilothouse.sandbox.shell.words import Word, literal
@@ -126,26 +126,26 @@ def _asks_for_version(name: str, args: Args) -> bool:
     return args[0].text == "--version" or args[0].text in _VERSIONS.get(name, ())
 
 
-def _harmless(options: Options, operands: Callable[[Split], bool] = lambda _: True) -> Classifier:
+def _harmless(options: Options, operands: Callable[[ParsedOptions], bool] = lambda _: True) -> Classifier:
     """A program that only reads with these options, and with operands that satisfy a condition."""
 
     def classify(args: Args) -> CommandEffect:
-        parts = split(args, options)
+        parts = parse_options(args, options)
         harmless = parts is not None and operands(parts)
         return STRICT if harmless else CommandEffect(Level.PROGRAM, dangers=frozenset({"overwrite"}))
 
     return classify
 
 
-def _one_operand(parts: Split) -> bool:
+def _one_operand(parts: ParsedOptions) -> bool:
     return len(parts.operands) <= 1 and all(word.single for word in parts.operands)
 
 
-def _no_operand(parts: Split) -> bool:
+def _no_operand(parts: ParsedOptions) -> bool:
     return not parts.operands
 
 
-def _formats(parts: Split) -> bool:
+def _formats(parts: ParsedOptions) -> bool:
     return all(word.text.startswith("+") for word in parts.operands)
 
 
@@ -200,7 +200,7 @@ def _wait(args: Args) -> CommandEffect:
 
 
 def _read(args: Args) -> CommandEffect:
-    parts = split(args, _READ)
+    parts = parse_options(args, _READ)
     plain = parts is not None and all(word.exact and _NAME.fullmatch(word.text) for word in parts.operands)
     return STRICT if plain else LINE
 

@@ -9,7 +9,7 @@ from pilothouse.domain.command_line import UNKNOWN_WORD
 from pilothouse.domain.git_configuration import Kind, is_address, kind_of, starts_nothing
 from pilothouse.domain.runner_files import plain_name
 from pilothouse.sandbox.shell.git import reads_config
-from pilothouse.sandbox.shell.options import Options, names, split
+from pilothouse.sandbox.shell.options import Options, names, parse_options
 from pilothouse.sandbox.shell.words import literal
 
 RUN_PREFIXES = names(
@@ -126,7 +126,7 @@ def _git_config(words: list[str]) -> str | None:
     subcommand = args[0] if args else ""
     if subcommand in ("list", "get"):
         return None
-    parts = split([literal(word) for word in (args[1:] if subcommand in ("set", "unset") else words)], _SETTING)
+    parts = parse_options([literal(word) for word in (args[1:] if subcommand in ("set", "unset") else words)], _SETTING)
     if parts is None or not parts.operands:
         return file
     setting, value = parts.operands[0].text, parts.operands[1].text if len(parts.operands) > 1 else None

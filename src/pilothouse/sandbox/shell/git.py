@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pilothouse.sandbox.shell.dangers import git_dangers
 from pilothouse.sandbox.shell.effects import READS, CommandEffect, Level, SimpleCommand
-from pilothouse.sandbox.shell.options import Options, names, split
+from pilothouse.sandbox.shell.options import Options, names, parse_options
 from pilothouse.sandbox.shell.words import Word, literal
 
 Args = Sequence[Word]
@@ -88,7 +88,7 @@ def _lists(options: Options) -> Callable[[Args], bool]:
     """`branch` and `tag` list without operands or with an option of listing; otherwise they create a ref."""
 
     def only_lists(args: Args) -> bool:
-        parts = split(args, options)
+        parts = parse_options(args, options)
         if parts is None:
             return False
         used = parts.flags | {name for name, _ in parts.values}
@@ -109,7 +109,7 @@ def _is_url(args: Args) -> bool:
 def reads_config(args: Args) -> bool:
     """Whether `git config` only reads. Behind the first operand git treats options as values: `core.pager --list` sets
     the pager."""
-    parts = split(args, _CONFIG)
+    parts = parse_options(args, _CONFIG)
     if parts is None or not all(word.single for word in parts.operands):
         return False
     if list(args[len(args) - len(parts.operands) :]) != parts.operands:

@@ -27,7 +27,7 @@ def names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-class Split(NamedTuple):
+class ParsedOptions(NamedTuple):
     """The arguments of a command, split into options and operands."""
 
     operands: list[Word]
@@ -37,9 +37,9 @@ class Split(NamedTuple):
     flags: set[str]
 
 
-def split(args: Sequence[Word], options: Options) -> Split | None:
+def parse_options(args: Sequence[Word], options: Options) -> ParsedOptions | None:
     """Split the arguments of a command; None where a word may be an unlisted option."""
-    parts = Split([], [], set())
+    parts = ParsedOptions([], [], set())
     remaining = list(args)
     while remaining:
         word = remaining.pop(0)
@@ -53,7 +53,7 @@ def split(args: Sequence[Word], options: Options) -> Split | None:
     return parts
 
 
-def _parse_option(text: str, remaining: list[Word], options: Options, parts: Split) -> bool:
+def _parse_option(text: str, remaining: list[Word], options: Options, parts: ParsedOptions) -> bool:
     if text.startswith("--"):
         name, equals, value = text[2:].partition("=")
         if name in options.long and not equals:
@@ -70,7 +70,7 @@ def _parse_option(text: str, remaining: list[Word], options: Options, parts: Spl
     return _parse_letters(text[1:], remaining, options, parts)
 
 
-def _parse_letters(letters: str, remaining: list[Word], options: Options, parts: Split) -> bool:
+def _parse_letters(letters: str, remaining: list[Word], options: Options, parts: ParsedOptions) -> bool:
     if len(letters) == 1 and letters in options.alone:
         return _take_value(letters, remaining, parts)
     for index, letter in enumerate(letters):
@@ -86,7 +86,7 @@ def _parse_letters(letters: str, remaining: list[Word], options: Options, parts:
     return bool(letters)
 
 
-def _take_value(name: str, remaining: list[Word], parts: Split) -> bool:
+def _take_value(name: str, remaining: list[Word], parts: ParsedOptions) -> bool:
     if not remaining or not remaining[0].single:
         return False
     parts.values.append((name, remaining.pop(0)))

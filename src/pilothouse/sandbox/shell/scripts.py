@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from pilothouse.sandbox.shell.effects import LINE, PROGRAM, STRICT, CommandEffect, Level, SimpleCommand, writes
-from pilothouse.sandbox.shell.options import Options, names, split
+from pilothouse.sandbox.shell.options import Options, names, parse_options
 from pilothouse.sandbox.shell.words import Word, literal
 
 Args = Sequence[Word]
@@ -137,7 +137,7 @@ _MAX_BRACKETS = 100
 
 
 def sed(args: Args) -> CommandEffect:
-    parts = split(args, _SED)
+    parts = parse_options(args, _SED)
     if parts is None:
         return CommandEffect(Level.PROGRAM, dangers=frozenset({"overwrite"}))
     scripts = [word for name, word in parts.values if name in ("e", "expression")] or parts.operands[:1]
@@ -197,7 +197,7 @@ _AWK_REFUSED = re.compile(r"system|getline|\||@|close|fflush|include|load|functi
 
 
 def awk(args: Args) -> CommandEffect:
-    parts = split(args, _AWK)
+    parts = parse_options(args, _AWK)
     if parts is None or not parts.operands or not parts.operands[0].exact:
         return PROGRAM
     if any(map(_may_be_connection, parts.operands[1:])):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pilothouse.domain.system_programs import SHELL_FLAGS, SHELLS
 from pilothouse.sandbox.shell.config_commands import SETTING_PROGRAMS
 from pilothouse.sandbox.shell.effects import LINE, PROGRAM, STRICT, CommandEffect, Level, SimpleCommand
-from pilothouse.sandbox.shell.options import Options, names, split
+from pilothouse.sandbox.shell.options import Options, names, parse_options
 from pilothouse.sandbox.shell.parser_limits import is_harmless_setting
 from pilothouse.sandbox.shell.words import UNKNOWN, Word
 
@@ -50,9 +50,9 @@ def _after(options: Options, operands: int = 0) -> Callable[[Args], CommandEffec
             word = rest.pop(0)
             if word.text == "--":
                 break
-            if split([word], options) is not None:
+            if parse_options([word], options) is not None:
                 continue
-            if not rest or split([word, *rest[:1]], options) is None:
+            if not rest or parse_options([word, *rest[:1]], options) is None:
                 return _anywhere(args)
             rest.pop(0)
         if any(not (word.exact and _DURATION.fullmatch(word.text)) for word in rest[:operands]):
@@ -98,7 +98,7 @@ def _xargs(args: Args) -> CommandEffect:
     rest = list(args)
     while rest and rest[0].exact and rest[0].text.startswith("-"):
         for size in (1, 2):
-            parts = split(rest[:size], _XARGS)
+            parts = parse_options(rest[:size], _XARGS)
             if parts is not None and not parts.operands and len(rest) >= size:
                 rest = rest[size:]
                 break

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pilothouse.sandbox import gitignore
 from pilothouse.sandbox.data_directory import is_data_directory
-from pilothouse.sandbox.openat import OpenMethod
+from pilothouse.sandbox.openat import FolderOpener
 from pilothouse.tools.file_types import GENERATED_NAMES
 
 MAX_NOTICED_ENTRIES = 5_000
@@ -106,7 +106,7 @@ class _Scan:
         self._visit = visit
         self._stopped = stopped
         self._rules = gitignore.RuleBudget()
-        self._opener = OpenMethod(fd)
+        self._opener = FolderOpener(fd)
 
     def visit_files(self, max_entries: int) -> None:
         """Visit the files outside ignored folders, breadth first."""

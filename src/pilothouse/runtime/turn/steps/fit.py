@@ -2,7 +2,7 @@
 
 from pilothouse.domain.states import CompressingMessages, LoadingMessages, PreparingLLMRequest, State
 from pilothouse.runtime.compression.branch import compress_branch, due_plan
-from pilothouse.runtime.request.builder import count, load
+from pilothouse.runtime.request.builder import count_tokens, load_history
 from pilothouse.runtime.turn.steps.prepare import build_outline
 from pilothouse.runtime.turn.turn import Turn
 from pilothouse.window.history import History
@@ -11,14 +11,14 @@ _LOADING_SHOWN_AFTER_SECONDS = 0.1
 
 
 async def fit(turn: Turn) -> State:
-    history = await load_history(turn)
+    history = await load_turn_history(turn)
     assert turn.outline is not None
-    total = count(turn.live, turn.outline, history).total
+    total = count_tokens(turn.live, turn.outline, history).total
     await _compress(turn, history, total)
     return PreparingLLMRequest()
 
 
-async def load_history(turn: Turn) -> History:
+async def load_turn_history(turn: Turn) -> History:
     """The history of the turn's branch. The state shows the progress where loading takes a while."""
     ambient = turn.dependencies.ambient
     started_at = ambient.monotonic()
@@ -28,7 +28,7 @@ async def load_history(turn: Turn) -> History:
             turn.enter(LoadingMessages(loaded=loaded, total=total))
 
     assert turn.outline is not None
-    return await load(turn.live, turn.open.branch, turn.outline, show_progress)
+    return await load_history(turn.live, turn.open.branch, turn.outline, show_progress)
 
 
 async def _compress(turn: Turn, history: History, total: int) -> None:

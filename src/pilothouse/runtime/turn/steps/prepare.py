@@ -1,7 +1,7 @@
 """prepare: the outline of the round: the present mode, the tools that the mode offers, the prompt."""
 
 from pilothouse.domain.states import OptimizingContext, State
-from pilothouse.runtime.request.builder import outline
+from pilothouse.runtime.request.builder import make_outline
 from pilothouse.runtime.request.overview import update_overview
 from pilothouse.runtime.turn.turn import Turn
 
@@ -16,5 +16,5 @@ async def prepare(turn: Turn) -> State:
 
 async def build_outline(turn: Turn) -> None:
     """Build the outline of the next request from the present mode and configuration."""
-    turn.outline = await outline(turn.live, turn.open.branch)
+    turn.outline = await make_outline(turn.live, turn.open.branch)
     turn.mode = turn.outline.mode

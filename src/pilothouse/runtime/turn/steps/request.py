@@ -4,7 +4,7 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.states import ConnectingToLLM, State
 from pilothouse.runtime.request.builder import provider_tokens
 from pilothouse.runtime.request.truncation import FittedRequest, Truncation, fit_request
-from pilothouse.runtime.turn.steps.fit import load_history
+from pilothouse.runtime.turn.steps.fit import load_turn_history
 from pilothouse.runtime.turn.turn import Turn
 
 
@@ -17,7 +17,7 @@ async def request(turn: Turn) -> State:
     while True:
         adapter = turn.dependencies.adapter
         limit = min(live.budget.request_tokens, turn.request_limit or live.budget.request_tokens)
-        fitted = await fit_request(live, turn.open.branch, outline, await load_history(turn), limit)
+        fitted = await fit_request(live, turn.open.branch, outline, await load_turn_history(turn), limit)
         if adapter is turn.dependencies.adapter:  # otherwise the request may be in the format of another provider
             break
     if provider_tokens(live, fitted.total) > limit:
