@@ -23,6 +23,7 @@ class Budget(Value, kw_only=True):
     """The number of last messages that a compression keeps, where they fit."""
     strategy: CompressionStrategy = "intelligent"
     auto_compress: bool = True
+    """Whether compressions begin by themselves."""
 
     @property
     def request_tokens(self) -> int:
@@ -52,9 +53,13 @@ class Meter(Value, kw_only=True, omit_defaults=False):
     """How full the context window is. The numbers displayed are those that compression decides by."""
 
     tokens: int
+    """The tokens of the next request."""
     budget: int
+    """The size of the context window, in tokens."""
     trigger: int
+    """A compression begins above so many tokens."""
     target: int
+    """A compression shortens the request to so many tokens."""
     counter: str
     """The name of the token counter."""
     is_estimate: bool

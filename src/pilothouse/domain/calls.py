@@ -36,12 +36,15 @@ class CallRecord(Value, kw_only=True):
 
     id: CallId
     provider_id: str
+    """The provider's id of the call, which may repeat."""
     message_id: MessageId
+    """The message of the model that requested the call."""
     turn: TurnId
     round: int
     tool: str
     display_name: str
     arguments: Any
+    """The decoded arguments, as the person may have edited them; the raw text where it is no JSON object."""
     digest: str
     """Identifies the call with its arguments and workspace (`call_digest`)."""
     fingerprint: str
@@ -50,7 +53,9 @@ class CallRecord(Value, kw_only=True):
     touches: tuple[str, ...] | None = None
     """The paths that the call touches; None where the tool cannot tell."""
     dangerous: tuple[str, ...] = ()
+    """Marks of dangerous effects and of deceptive text."""
     preview: str | None = None
+    """The text that shows the effect to the person who decides."""
     content_hash: str | None = msgspec.field(default=None, name="basis")
     """Identifies the content that the preview was made from. The tool compares it with the content at the start."""
     violation: Reason | None = msgspec.field(default=None, name="limit")
@@ -63,7 +68,9 @@ class CallRecord(Value, kw_only=True):
     """Whether the call runs in the read-only sandbox."""
     status: Status
     reason: Reason | None = None
+    """The reason of the present status."""
     edited: bool = False
+    """Whether a person has edited the arguments."""
     approval: Approval | None = None
     requested_at: Timestamp
     decided_at: Timestamp | None = None

@@ -64,6 +64,7 @@ class Queued(Value, kw_only=True):
     message_ids: tuple[MessageId, ...]
     """The parts of the message, which lie in the pool and on no branch."""
     mode: str | None = None
+    """The mode to switch to when the message's turn begins."""
     by: str
     at: Timestamp
 
@@ -72,7 +73,9 @@ class SentKey(Value, kw_only=True):
     """The idempotency key of a request that was accepted: the same request again gets the same answer."""
 
     key: str
+    """The SHA-256 of the client's key."""
     body: str
+    """The SHA-256 of the request's content. Another content under the same key is refused."""
     message_id: MessageId
     turn_id: TurnId | None = None
     at: Timestamp

@@ -2,11 +2,7 @@
 
     {"turn": [ANSWER, …], "title": […], "summary": […]}
 
-An ANSWER has, all optional: `text` (or `deltas`, its exact parts), `calls` [{tool, arguments, id?}] where
-`arguments` may be a string that is no JSON, `delay` before anything is sent, `delta_delay` between deltas,
-`error` {status, message?, retry_after?} instead of an answer, `cut` (drop the connection after so many
-events), `silence` (send nothing more after so many events), `finish`, `usage` {input_tokens, output_tokens},
-and `raw` (lines to send unchanged, over HTTP only).
+Every field of an ANSWER (`Answer`) is optional.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,29 +21,46 @@ _DELTA_CHARACTERS = 16
 
 
 class ScriptedCall(Value):
+    """A tool call of a scripted answer."""
+
     tool: str
     arguments: Any = {}
+    """The arguments as JSON; a string is sent as it is, and may be no JSON."""
     id: str | None = None
+    """The call's id; None for a generated one."""
 
 
 class ScriptedError(Value):
+    """An error response in place of an answer."""
+
     status: int
     message: str = "scripted error"
     retry_after: str | None = None
+    """The value of the header Retry-After."""
 
 
 class Answer(Value):
+    """An answer of the scripted model."""
+
     text: str = ""
     deltas: tuple[str, ...] | None = None
+    """The exact parts in which the text is streamed, in place of `text`."""
     calls: tuple[ScriptedCall, ...] = ()
     delay: float = 0
+    """Seconds before anything is sent."""
     delta_delay: float = 0
+    """Seconds between two deltas."""
     error: ScriptedError | None = None
+    """An error in place of the answer."""
     cut: int | None = None
+    """The number of events after which the connection is dropped."""
     silence: int | None = None
+    """The number of events after which nothing more is sent."""
     finish: str | None = None
+    """The finish reason; None for the usual one."""
     usage: Usage | None = None
     raw: tuple[str, ...] | None = None
+    """Lines to send unchanged, over HTTP only."""
 
     def events(self) -> Iterator[ModelEvent]:
         """The answer as a stream of model events."""
@@ -72,6 +85,8 @@ class Answer(Value):
 
 
 class Script(Value):
+    """The answers by the purpose of the request, each list in order."""
+
     turn: tuple[Answer, ...] = ()
     title: tuple[Answer, ...] = ()
     summary: tuple[Answer, ...] = ()

@@ -35,6 +35,7 @@ class Compression(Value, kw_only=True, omit_defaults=False):
     messages: int
     """Messages that the summary replaces."""
     messages_kept: int
+    """Messages that stay on the branch."""
     pinned: int
     """Pinned messages among the replaced stretch, which stay."""
     tokens_before: int

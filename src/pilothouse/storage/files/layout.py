@@ -47,8 +47,11 @@ class ContextMetadata(ContextCore, kw_only=True):
     version: int
     branches: Mapping[str, StoredBranch]
     turn_calls: tuple[CallId, ...] = ()
+    """The calls of the open turn, in order."""
     audit_bytes: int = 0
+    """How many bytes of audit.jsonl count."""
     keys_bytes: int = 0
+    """How many bytes of keys.jsonl count."""
 
 
 class JournalEntry(Value, kw_only=True):
@@ -73,6 +76,7 @@ class Stub(msgspec.Struct):
     id: str = ""
     turn: str | None = None
     blob: str | None = None
+    """The digest of the blob that holds the value; None for a value that the file itself holds."""
 
 
 class Folder:

@@ -17,8 +17,8 @@ from pilothouse.tools.mcp.pending_requests import PendingRequests
 from pilothouse.tools.mcp.session import MCPSession, Offer, error_text
 from pilothouse.tools.mcp.types import (
     Asker,
-    CallResult,
     Clock,
+    MCPCallResult,
     PromptDefinition,
     ResourceContent,
     ResourceDefinition,
@@ -195,7 +195,7 @@ class Connection:
 
     async def call(
         self, tool: str, arguments: dict[str, Any], *, seconds: float | None = None, asker: Asker | None = None
-    ) -> CallResult:
+    ) -> MCPCallResult:
         """Call a tool once. `seconds` defaults to the definition's limit, which is suspended while a person is asked.
 
         Raises: ToolError; ConnectionLost where the server has ended during the call, which may have run.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pilothouse.tools.mcp.types import CallResult, ResourceContent
+from pilothouse.tools.mcp.types import MCPCallResult, ResourceContent
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult, GetPromptResult, ReadResourceResult
@@ -18,12 +18,12 @@ MAX_TEXT_CHARACTERS = 8 * 1024 * 1024
 _CUT_NOTE = "\n[cut: the result is longer than 8 MB]"
 
 
-def result_of(result: CallToolResult) -> CallResult:
+def result_of(result: CallToolResult) -> MCPCallResult:
     parts = list(map(_text_of, result.content))
     if not parts and result.structured_content is not None:
         parts = [_json(result.structured_content)]
     text, is_cut = _join(parts)
-    return CallResult(text=text, is_error=bool(result.is_error), is_cut=is_cut)
+    return MCPCallResult(text=text, is_error=bool(result.is_error), is_cut=is_cut)
 
 
 def prompt_of(result: GetPromptResult) -> str:

@@ -16,7 +16,7 @@ ABANDONED_SECONDS = 30.0
 MAX_MESSAGE_CHARACTERS = 4000
 
 # The request being made. Over HTTP the SDK propagates the context to messages on the request's own stream.
-_CURRENT: contextvars.ContextVar[PendingRequest | None] = contextvars.ContextVar("mcp_flight", default=None)
+_CURRENT: contextvars.ContextVar[PendingRequest | None] = contextvars.ContextVar("mcp_request", default=None)
 
 
 class PendingRequest:

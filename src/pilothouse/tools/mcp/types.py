@@ -65,7 +65,7 @@ class ResourceContent(Value):
     content: str | bytes
 
 
-class CallResult(Value):
+class MCPCallResult(Value):
     """The result of a tool call."""
 
     text: str
