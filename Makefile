@@ -1,4 +1,4 @@
-# Each target does its own set-up. What people need: install, run, test. What makers need: the rest.
+# Each target does its own setup. Users need install, run and chat; contributors need the others.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -74,7 +74,7 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	$(PIP) install --require-hashes -r requirements/dev.txt
 	@touch $@
 
-# Servers of tools that others wrote, for the tests to talk to.
+# MCP servers of other authors, for the interoperability tests.
 $(PEERS)/.done: $(dir $(PEERS))package-lock.json
 	npm ci --ignore-scripts --no-audit --no-fund --silent --prefix $(dir $(PEERS))
 	@touch $@
@@ -88,12 +88,12 @@ $(PAGE)/index.html: $(NODE)/.done $(PAGE_SOURCES)
 	npm --prefix web run --silent build
 	@touch $@
 
-# The program that reads text in images, for the tests that show some.
+# OCR, for the tests with images of text.
 tesseract:
 	@command -v tesseract >/dev/null || $(AS_ROOT) sh -c 'apt-get -qq update; apt-get install -y -qq --no-install-recommends tesseract-ocr' \
 		|| { echo "The tests need the program tesseract: install it (Debian, Ubuntu: apt install tesseract-ocr)." >&2; exit 1; }
 
-# A third shell, with which the judge of command lines is compared.
+# A third shell, for the differential tests of the shell parser.
 busybox:
 	@command -v busybox >/dev/null || $(AS_ROOT) sh -c 'apt-get -qq update; apt-get install -y -qq --no-install-recommends busybox' \
 		|| { echo "The tests need the program busybox: install it (Debian, Ubuntu: apt install busybox)." >&2; exit 1; }

@@ -1,5 +1,5 @@
-"""Writes what is generated from the code, of the documentation and of the page: `make docs`. A test fails when it is
-not current."""
+"""Generates parts of the documentation and of the web client from the code: `make docs`. A test fails when a generated
+file is not current."""
 
 import json
 import re
@@ -39,7 +39,7 @@ def states_page() -> str:
 
 
 def states_for_the_page() -> dict[str, list[str]]:
-    """Which states rest, in which a message is taken at once, and after which ends of a turn one can go on."""
+    """Return the resting states, the states that accept a message at once, and the turn ends that can be continued."""
     taking = [state for state, row in TRANSITIONS.items() if ProcessingUserMessage in row]
     return {
         "resting": sorted(map(name_of, RESTING)),
@@ -49,7 +49,7 @@ def states_for_the_page() -> dict[str, list[str]]:
 
 
 def texts(language: Language) -> dict[str, dict[str, str]]:
-    """The texts of every code, state and built-in mode. What Python would quote stands in quotes."""
+    """Return the texts of every code, state and built-in mode. Parameters with `!r` are written in quotes."""
     texts = catalog_of(language)
     return {
         "codes": {code.value: _QUOTED.sub(r"'{\1}'", text) for code, text in texts.codes.items()},

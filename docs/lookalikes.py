@@ -17,7 +17,7 @@ WIDTH = 112
 
 
 class SpoofChecker:
-    """The two questions to ICU, through its C interface."""
+    """ICU's skeletons and recommended characters, through its C interface."""
 
     def __init__(self, version: str) -> None:
         self._i18n = ctypes.CDLL(f"libicui18n.so.{version}")
@@ -45,7 +45,8 @@ class SpoofChecker:
 
 
 def collect(checker: SpoofChecker) -> tuple[dict[str, list[str]], list[str]]:
-    """The look-alikes by the ASCII text that they look like, and those that no common language is written with."""
+    """Return the look-alikes by the ASCII text that they look like, and the look-alikes that no common language
+    uses."""
     table: dict[str, list[str]] = {}
     uncommon = []
     for code in range(0x80, 0x110000):

@@ -1,4 +1,4 @@
-"""The server's shapes and requests as TypeScript, made from the OpenAPI document and the signals."""
+"""Generates TypeScript types of the server's views and routes from the OpenAPI document and the signals."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def _parameters(operation: Mapping[str, Any], place: str) -> str:
 
 
 def _content(carrier: Mapping[str, Any]) -> str | None:
-    """What is said in JSON; a string where it is said otherwise."""
+    """Return the type of a JSON body; `string` for other content types, None without a body."""
     content = carrier.get("content")
     if not content:
         return None
@@ -85,5 +85,5 @@ def _object(schema: Schema) -> str:
 
 
 def _named(name: str) -> str:
-    """`Page_CallShape_` is PageCallView."""
+    """Return a schema name as a TypeScript identifier: `Page_CallView_` becomes `PageCallView`."""
     return "".join(part[:1].upper() + part[1:] for part in _NO_LETTER.sub("_", name).split("_"))

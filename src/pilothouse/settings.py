@@ -25,7 +25,7 @@ _MODEL_FORMATS = "demo, openai:NAME, scripted:FILE"
 
 class ModelChoice(Value):
     provider: str
-    """One of openai, demo and scripted."""
+    """`openai`, `demo` or `scripted`."""
     name: str
     """The name of the model, or the path of the script."""
 

@@ -125,8 +125,8 @@ class BranchView(Value, kw_only=True, omit_defaults=False):
     """The branch whose messages before a compression this one preserves. In a context's view, such a branch lists no
     ids."""
     fork: BranchFork | None = None
-    """Where the branch diverges from the active one; null for the active branch, for originals, and for a branch that
-    only continues the active one."""
+    """The point at which the branch diverges from the active one; null for the active branch, for originals, and for a
+    branch that only continues the active one."""
     message_ids: tuple[MessageId, ...] = ()
     """The last ids of the branch; `length` counts all."""
 
@@ -227,11 +227,17 @@ class SentView(Value, omit_defaults=False):
 
 
 class Problem(Value, kw_only=True, omit_defaults=False):
-    """An error (RFC 9457). `code` is stable for programs; `detail` is a text for people, in the request's language."""
+    """An error (RFC 9457)."""
 
     type: str = "about:blank"
+    """Always `about:blank`: `code` tells the kinds of errors apart."""
     title: str
+    """The phrase of the HTTP status."""
     status: int
+    """The HTTP status."""
     code: str
+    """The kind of error, stable for programs."""
     detail: str
+    """A text for people, in the request's language."""
     params: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    """The values that `detail` names."""

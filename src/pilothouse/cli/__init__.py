@@ -1,4 +1,4 @@
-"""The entry point. It loads nothing before it knows that it must: asking for the version is asking for no more."""
+"""The entry point of the command line. Imports are deferred, so that `pilothouse --version` loads nothing else."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from pilothouse import __version__
 
 
 def main() -> int:
-    """Run the command line. Gives the exit code: 1 where nobody reads the output to its end (`| head`)."""
+    """Run the command line. Return the exit code: 1 if the reader of the output ends early (`| head`)."""
     try:
         try:
             return _run()

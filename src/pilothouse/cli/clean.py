@@ -115,7 +115,7 @@ def _remnants(data: Path) -> list[Path]:
 
 
 def _expired(data: Path, days: int) -> list[Path]:
-    """Undo packs older than the promised number of days, by the clock of the file system."""
+    """Return the undo packs older than `undo.days`, by the clock of the file system."""
     packs = [path for folder in _folders(data / "contexts") for path in (folder / "artifacts" / "before").glob("*")]
     if not packs:
         return []
@@ -129,7 +129,7 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _size(folder: Path) -> int:
-    """The total bytes of all files below a folder. Unreadable files are skipped."""
+    """Return the total bytes of all files below a folder. Unreadable files are skipped."""
     total = 0
     for path, _, names in os.walk(folder):
         for name in names:

@@ -1,4 +1,4 @@
-"""`pilothouse doctor`: what the machine gives to this program, and what to do about what is missing."""
+"""`pilothouse doctor`: report which sandbox promises the kernel keeps and which programs are installed."""
 
 import os
 import platform
@@ -13,7 +13,7 @@ from pilothouse.tools.builtin.grep.tool import find_ripgrep
 
 
 def doctor_command(language: Language, kernel: Kernel | None = None) -> int:
-    """Print the report; gives the exit code, 1 where something is missing."""
+    """Print the report. Return the exit code: 1 if a promise is broken or a program is missing."""
     kernel = kernel or running_kernel()
     print(f"Pilothouse {__version__} · Python {platform.python_version()} · {platform.platform()}\n")
     print(ui_text("doctor", "complete" if kernel.is_complete else "incomplete", language))

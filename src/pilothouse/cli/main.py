@@ -1,4 +1,4 @@
-"""The command line: dispatch of each command to its part of the program."""
+"""The command line: reads the settings and dispatches each command to its module."""
 
 import argparse
 import asyncio
@@ -162,7 +162,7 @@ def _exit_of(code: Code) -> ExitCode:
 
 
 def _roots(options: argparse.Namespace, settings: Settings) -> tuple[list[Path], dict[str, list[Path]]]:
-    """The folders in which a server and each of its users may work. A terminal conversation has no such limit."""
+    """Return the root folders of a server and of each of its users. Terminal conversations have none."""
     if options.command != "serve":
         return [], {}
     from pilothouse.cli.serve import roots_of, user_roots_of
@@ -208,7 +208,7 @@ async def _dispatch(
 
 
 def _program(options: argparse.Namespace) -> str:
-    """The command line that finds this conversation again, up to `--context`."""
+    """Return the command line that resumes this conversation, without its `--context` option."""
     flags = {"--data-dir": options.data_dir, "--config": options.config}
     return shlex.join(["pilothouse", *(word for flag, value in flags.items() if value for word in (flag, str(value)))])
 

@@ -1,4 +1,4 @@
-"""`pilothouse mcp` and `pilothouse trust`: the person's own file of MCP servers, and trust in folders."""
+"""`pilothouse mcp` and `pilothouse trust`: the user's file of MCP servers, and trust in folders."""
 
 import argparse
 import asyncio
@@ -137,7 +137,7 @@ def _data(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 def _write(file: Path, data: dict[str, Any]) -> None:
     text = json.dumps(data, ensure_ascii=False, indent=2) + "\n"
     read_definitions(text, str(file))  # refuse to write a file that cannot be read back
-    replace_private_file(file, text.encode())  # readable by the person only: the file may hold keys
+    replace_private_file(file, text.encode())  # readable by its owner only: the file may hold keys
 
 
 async def _test(settings: Settings, name: str) -> int:
@@ -211,7 +211,7 @@ def shown(folder_trust: FolderTrust, language: Language) -> str:
 
 
 def _show_whole(text: str, language: Language, *, is_asked: bool) -> bool:
-    """Print a text, page by page if the person is asked about it. False when the person stops reading."""
+    """Print a text, page by page if a question about it follows. Return False if the person stops reading."""
     if not is_asked or not sys.stdin.isatty():
         print(text)
         return True

@@ -1,4 +1,4 @@
-"""`pilothouse personas`: those that can be chosen in a folder, and what each says to the model."""
+"""`pilothouse personas`: list the personas of a folder, or show the instructions and tools of a persona."""
 
 import argparse
 
@@ -14,7 +14,8 @@ from pilothouse.window.persona import persona_text
 def personas_command(
     options: argparse.Namespace, personas: Personas, language: Language, *, has_untrusted: bool
 ) -> int:
-    """`has_untrusted` says that the folder brings some that do not count. Raises: InvalidInput for an unknown one."""
+    """List the personas, or show one. `has_untrusted` adds a note that the folder has personas that are ignored until
+    the folder is trusted. Raises: InvalidInput for an unknown persona."""
     if options.action == "show":
         persona = personas.get(options.id)
         if persona is None:

@@ -107,14 +107,14 @@ async def run(
             _print_text(event, out, err, language, await _name_of_failed_call(runtime, context_id, event))
         elif output == "stream-json":
             _print_line(_as_line(event), out)
-        if isinstance(event, QuestionAsked):  # nobody is here to answer
+        if isinstance(event, QuestionAsked):  # a script cannot answer
             with suppress(RequestError):
                 await runtime.decline(context_id, by="runtime")
         if isinstance(event, SubagentWaiting):
             child = await runtime.context(event.context_id)
             while child.calls_with_questions():
                 await runtime.decline(child.id, by="runtime")
-            if child.is_waiting():  # nobody is here to decide: the call stays pending for later
+            if child.is_waiting():  # a script cannot decide: the call stays pending for a person
                 live = child
                 break
     result = await _result(runtime, live, record, language)
@@ -127,7 +127,7 @@ async def run(
 
 
 class _Record:
-    """The last text of the turn, and the last error."""
+    """The last text and the last error of a turn."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -158,7 +158,7 @@ async def _result(runtime: Runtime, live: LiveContext, record: _Record, language
 
 
 def _stopped_by(state: State) -> Reason | None:
-    """The error that only the state reports, not a message."""
+    """Return the error of a state that stopped the turn; such an error has no message."""
     match state:
         case Failed(error_message=reason) | WaitingForRecovery(reason=reason):
             return reason
@@ -182,7 +182,7 @@ def _exit_code(live: LiveContext, error: Reason | None) -> ExitCode:
 
 
 async def _name_of_failed_call(runtime: Runtime, context_id: str, event: TurnEvent) -> str:
-    """The name of the call whose failure an event reports; empty for other events."""
+    """Return the name of the call whose failure an event reports; an empty text for other events."""
     if not isinstance(event, MessageAdded) or not isinstance(event.message, ToolResult):
         return ""
     result = event.message

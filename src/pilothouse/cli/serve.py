@@ -96,20 +96,20 @@ def sign_in_link(url: str, tokens: Tokens) -> str:
 
 
 def unused_tables(settings: Settings, tokens: Tokens) -> list[Reason]:
-    """Warnings about restrictions of unknown users: a misspelt name restricts nobody."""
+    """Return warnings about restrictions of unknown users: a misspelt name restricts nobody."""
     users = sorted({LOCAL, *tokens.users()})
     unknown = [user for user in settings.configuration.user_roots if user not in users]
     return [Reason(Code.USER_TABLE_UNUSED, {"user": user, "users": ", ".join(users)}) for user in unknown]
 
 
 def shared_server(tokens: Tokens) -> list[Reason]:
-    """A warning for a server with several users, which names them."""
+    """Return a warning that names the users of a server with several users."""
     users = sorted({LOCAL, *tokens.users()})
     return [Reason(Code.SHARED_SERVER, {"users": ", ".join(users)})] if len(users) > 1 else []
 
 
 def roots_of(options: argparse.Namespace, settings: Settings) -> list[Path]:
-    """The folders that may contain workspaces. Raises: InvalidInput for a path that is not a folder."""
+    """Return the folders that may contain workspaces. Raises: InvalidInput for a path that is not a folder."""
     configured = [Path(root).expanduser() for root in settings.configuration.file.server.roots]
     start = [options.workspace or Path.cwd()]
     roots = [Path(os.path.realpath(root)) for root in options.roots or configured or start]
@@ -121,7 +121,8 @@ def roots_of(options: argparse.Namespace, settings: Settings) -> list[Path]:
 
 
 def user_roots_of(settings: Settings, roots: Sequence[Path]) -> dict[str, list[Path]]:
-    """The folders to which each user is restricted. Raises: InvalidInput for a path that is not below a server root."""
+    """Return the folders to which each user is restricted. Raises: InvalidInput for a path that is not below a server
+    root."""
     user_roots = {}
     for user, paths in settings.configuration.user_roots.items():
         check_user_name(user)
@@ -136,8 +137,9 @@ def user_roots_of(settings: Settings, roots: Sequence[Path]) -> dict[str, list[P
 
 
 def workspace_of(options: argparse.Namespace, roots: Sequence[Path]) -> Path:
-    """The workspace of new conversations: the `--workspace` folder, or the folder in which the server was started, or
-    the first root if that folder is outside the roots. Raises: InvalidInput for a `--workspace` outside the roots."""
+    """Return the workspace of new conversations: the `--workspace` folder, or the folder in which the server was
+    started, or the first root if that folder is outside the roots. Raises: InvalidInput for a `--workspace` outside the
+    roots."""
     folder = Path(os.path.realpath(options.workspace or Path.cwd()))
     if any(folder == root or root in folder.parents for root in roots):
         return folder

@@ -43,10 +43,10 @@ class ContextReplica:
         self.messages: dict[MessageId, MessageView] = {}
         """The messages of the active branch."""
         self.texts: dict[MessageId, list[str]] = {}
-        """The received pieces of messages that are still being streamed."""
+        """The received deltas of messages that are still being streamed."""
         self.connected = False
         self.error: ServerError | None = None
-        """Why the copy is no longer updated: the server refused a request permanently."""
+        """The permanent refusal of a request, after which the copy is no longer updated."""
         self._branch_key = ""
         self._is_stale = False
         self._is_pulling = False
@@ -172,7 +172,7 @@ class ContextReplica:
 
     async def _pull_context(self) -> None:
         """Pull the context, its missing messages and those that may have changed. The next signal reports changes that
-        happen meanwhile."""
+        happen during the pull."""
         self._is_stale, self._is_pulling_context = False, True
         try:
             context = await self._client.call("GET", self._path, kind=ContextView)
@@ -211,9 +211,8 @@ class ContextReplica:
                 if error.problem.code != Code.UNKNOWN_BRANCH:
                     raise
                 page = MessagePage(())
-            if (
-                len(page.items) != limit or page.key != self._branch_key
-            ):  # the branch was deleted or compressed meanwhile
+            if len(page.items) != limit or page.key != self._branch_key:
+                # The branch was deleted or compressed after the context was pulled.
                 self._is_stale = True
                 return
             self.messages.update((message.id, message) for message in page.items)

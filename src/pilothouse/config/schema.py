@@ -23,41 +23,64 @@ class ModeTable(TomlTable, frozen=True):
 
     closed: ClassVar[bool] = True
     base: str = "agent"
+    """The built-in mode that provides all values that the table does not set."""
     title: str | None = None
     title_zh: str | None = None
     icon: str | None = None
     meaning: str | None = None
+    """A sentence that describes the mode."""
     meaning_zh: str | None = None
     aliases: tuple[str, ...] | None = None
+    """Further names of the mode."""
     offers: Literal["all", "read_only", "none"] | None = None
+    """The tools that the model is offered."""
     read_only: VerdictName | None = None
+    """The decision about calls that only read."""
     mutating: VerdictName | None = None
+    """The decision about calls that may change something."""
     withholds: tuple[str, ...] | None = None
+    """Tools that are neither offered nor run."""
     only_beneath: tuple[str, ...] | None = None
+    """The only folders in which calls may change files."""
     elevates: bool | None = None
     denial_ends_turn: bool | None = None
     denial_hint: str | None = None
+    """The mode that the message about a denial recommends."""
     prompt: str | None = None
+    """Instructions for the model."""
 
 
 class ApprovalTable(TomlTable, frozen=True):
+    """An approval policy, which makes a mode stricter."""
+
     closed: ClassVar[bool] = True
     policy: PolicyKind = "auto_approve"
     tools: tuple[str, ...] = ()
+    """The tools of a `white_list` policy, which need no approval."""
     depth: Count = 5
+    """The rounds without approval under a `limited_auto` policy."""
     always_ask: tuple[Danger, ...] = ()
+    """Dangers that need approval in every mode."""
 
 
 class RuleTable(TomlTable, frozen=True):
+    """A rule that allows or denies calls, or makes them ask."""
+
     closed: ClassVar[bool] = True
     effect: RuleEffect
     tool: str = "*"
+    """The tool; `*` for all tools."""
     folder: str | None = None
+    """The only folder in which the rule applies, relative to the workspace."""
     command: str | None = None
+    """The leading words of the commands to which the rule applies."""
     workspace: str | None = None
+    """The only workspace in which the rule applies; by default, all."""
 
 
 class PersonaToolsTable(TomlTable, frozen=True):
+    """The tools that a persona may use. Denials win; if anything is allowed, everything else is denied."""
+
     closed: ClassVar[bool] = True
     allowed: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
@@ -83,8 +106,11 @@ class ToolTable(TomlTable, frozen=True):
 
     enabled: bool | None = None
     require_approval: bool = False
+    """Whether every call needs approval."""
     whitelist: tuple[str, ...] | None = None
+    """The leading words of the allowed commands; only for commands."""
     sandbox: Literal["off", "workspace"] | None = None
+    """The sandbox of commands that may change files; only for commands."""
 
 
 class RootTable(TomlTable, frozen=True):
@@ -95,22 +121,31 @@ class RootTable(TomlTable, frozen=True):
 
 
 class LimitsTable(TomlTable, frozen=True):
+    """The limits of turns and calls."""
+
     rounds: Count | None = None
+    """The model requests of a turn."""
     call_seconds: Positive | None = None
     turn_seconds: Positive | None = None
     turn_tokens: Count | None = None
     turn_cost: Positive | None = None
+    """The cost of a turn, in the currency of the model's prices."""
 
 
 class WindowTable(TomlTable, frozen=True):
     """The token budget of a request, and when and how the conversation is compressed."""
 
     token_budget: Annotated[int, Meta(ge=1000, le=1_000_000_000)] | None = None
+    """The largest request in tokens; by default, the context window of the model."""
     trigger: Annotated[float, Meta(gt=0, le=1)] | None = None
+    """The share of the window above which the conversation is compressed."""
     target: Annotated[float, Meta(gt=0, le=1)] | None = None
+    """The share of the window to which the conversation is compressed."""
     recent: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    """The number of recent messages that a compression keeps."""
     strategy: CompressionStrategy | None = None
     auto_compress: bool | None = None
+    """Whether the conversation is compressed without a command."""
 
 
 class OverviewTable(TomlTable, frozen=True):
@@ -118,19 +153,28 @@ class OverviewTable(TomlTable, frozen=True):
 
     enabled: bool | None = None
     depth: Annotated[int, Meta(ge=1, le=5)] | None = None
+    """The levels of the file tree."""
     tokens: Annotated[int, Meta(ge=50, le=20_000)] | None = None
+    """The largest overview in tokens."""
     recent: Annotated[int, Meta(ge=0, le=50)] | None = None
+    """The number of recently changed files that are listed."""
     parts: tuple[OverviewPart, ...] | None = None
     every: Count | None = None
+    """The number of messages after which the overview is renewed; by default, only a change of the workspace renews the
+    overview."""
 
 
 class UndoTable(TomlTable, frozen=True):
-    """How much data is stored for undoing changes."""
+    """Limits on the data that is stored for undo."""
 
     conversation_megabytes: Annotated[int, Meta(ge=1, le=1_000_000)] = 200
+    """The earlier contents of files that are stored for a conversation."""
     days: Annotated[int, Meta(ge=1, le=3650)] = 30
+    """The days for which earlier contents are stored."""
     baseline_megabytes: Annotated[int, Meta(ge=1, le=1_000_000)] = 500
+    """The cache with which changes by commands are found in a workspace."""
     files: Annotated[int, Meta(ge=100, le=1_000_000)] = 100_000
+    """The entries of a workspace that are scanned for changes by commands."""
 
 
 class ProjectFile(TomlTable, frozen=True):
@@ -145,15 +189,21 @@ class ProjectFile(TomlTable, frozen=True):
     }
 
     mode: str | None = None
+    """The mode of new conversations."""
     approval: ApprovalTable | None = None
     directories: dict[str, Any] = {}
+    """The modes of folders, by path."""
     rules: tuple[Any, ...] = ()
 
 
 class ServerTable(TomlTable, frozen=True):
+    """Settings of the server."""
+
     host: str | None = None
+    """The address to listen on."""
     port: Annotated[int, Meta(ge=0, le=65535)] | None = None
     roots: tuple[str, ...] = ()
+    """The folders that may contain workspaces."""
     hosts: tuple[str, ...] = ()
     """Host names that requests may address, beside the server's own."""
     completions_mode: str = "review"
@@ -173,10 +223,13 @@ class UserFile(ProjectFile, frozen=True):
 
     model: str | None = None
     title_model: str | None = None
+    """The model that writes titles; without one, the first line of a conversation is its title."""
     data_dir: str | None = None
     language: Language | None = None
     plan_commands: Literal["none", "read_only"] = "none"
+    """The commands that plan mode may run."""
     roots: tuple[Any, ...] = ()
+    """Folders outside the workspace that tools may access."""
     limits: LimitsTable = LimitsTable()
     modes: dict[str, Any] = {}
     models: dict[str, Any] = {}

@@ -20,15 +20,18 @@ _COMMAND_TOOLS = frozenset({"execute", "system_control"})
 
 
 class ToolSettings(Value, kw_only=True):
-    """The settings of tools.toml. Aliases are resolved; `disabled` and `always_ask` name tools or categories."""
+    """The settings of tools.toml, with aliases resolved."""
 
     disabled: frozenset[str] = frozenset()
+    """Disabled tools and categories."""
     always_ask: frozenset[str] = frozenset()
-    """Tools that need approval."""
-    lists: tuple[tuple[tuple[str, ...], ...], ...] = ()
-    """Allowlists of commands by their first words. A command must be on each of them."""
+    """Tools and categories whose calls need approval."""
+    command_allowlists: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    """Allowlists of commands by their leading words. A command must match an entry of each list."""
     sandbox: Literal["off", "workspace"] = "off"
+    """The sandbox of commands that may change files."""
     files: tuple[Path, ...] = ()
+    """Python files with tools of the user."""
 
 
 def tool_settings(document: TomlDocument, *, is_project: bool = False) -> ToolSettings:
@@ -36,7 +39,7 @@ def tool_settings(document: TomlDocument, *, is_project: bool = False) -> ToolSe
     file = document.checked(document.data, ToolsFile)
     if is_project and file.files:
         document.fail(("files",), "A project can't load code into Pilothouse.", "no value; remove this key")
-    disabled, always_ask, lists, sandbox = set(), set(), [], None
+    disabled, always_ask, command_allowlists, sandbox = set(), set(), [], None
     for name, data in file.tools.items():
         at = ("tools", name)
         canonical = _ALIASES.get(name, name)
@@ -51,12 +54,12 @@ def tool_settings(document: TomlDocument, *, is_project: bool = False) -> ToolSe
         if is_project and table.sandbox is not None:
             document.fail((*at, "sandbox"), "A project can't set this key.", "no value; remove this key")
         if table.whitelist is not None:
-            lists.append(tuple(_words(document, at, entry) for entry in table.whitelist))
+            command_allowlists.append(tuple(_words(document, at, entry) for entry in table.whitelist))
         sandbox = "workspace" if "workspace" in (table.sandbox, sandbox) else table.sandbox or sandbox
     return ToolSettings(
         disabled=frozenset(disabled),
         always_ask=frozenset(always_ask),
-        lists=tuple(lists),
+        command_allowlists=tuple(command_allowlists),
         sandbox=sandbox or "off",
         files=tuple(_file(document, entry) for entry in file.files),
     )
@@ -131,6 +134,6 @@ def with_tools(policy: WorkspacePolicy, settings: ToolSettings) -> WorkspacePoli
         policy,
         disabled=policy.disabled | settings.disabled,
         always_ask=policy.always_ask | settings.always_ask,
-        command_lists=(*policy.command_lists, *settings.lists),
+        command_lists=(*policy.command_lists, *settings.command_allowlists),
     )
     return changed

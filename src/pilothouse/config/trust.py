@@ -56,7 +56,7 @@ class Trust:
         self._now = now
         self._lock = threading.Lock()
         self._cache: tuple[tuple[int, int] | None, _TrustFile] = (None, _TrustFile())
-        """Inode and modification time of the file when it was read last, and its content."""
+        """Inode and modification time of the file at the last read, and its content then."""
         self._folders()
 
     def _folders(self) -> Mapping[str, _TrustedFolder]:

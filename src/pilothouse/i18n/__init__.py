@@ -1,7 +1,7 @@
-"""The texts that people read: one catalog a language, and the functions that look up and fill in a text.
+"""The texts that people read: a catalog for each language, and the functions that look up and fill in a text.
 
-A third language is a package like `en` that is named after it and holds its `CATALOG`, and its name in
-`domain.codes.Language`. A test compares its keys and parameters with those of English.
+To add a language, add a package like `en` that is named after the language and defines `CATALOG`, and add the name to
+`domain.codes.Language`. A test compares the keys and parameters of all languages with those of English.
 """
 
 from pilothouse.i18n.catalog import Catalog, Section, catalog_of

@@ -1,4 +1,4 @@
-"""The catalogue of one language: all texts, one mapping a section."""
+"""The text catalog of a language: one mapping for each section."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -51,6 +51,6 @@ class Catalog(Value, kw_only=True):
 
 @cache
 def catalog_of(language: Language) -> Catalog:
-    """The catalogue in the package named after the language, loaded at first use."""
+    """Return the catalog in the package that is named after the language. The package is imported at first use."""
     loaded: Catalog = import_module(f"pilothouse.i18n.{language}").CATALOG
     return loaded

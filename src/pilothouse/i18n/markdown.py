@@ -1,8 +1,8 @@
 """Export a conversation as Markdown: each message with author and time, each tool call with its outcome.
 
 Text by a person or a model is written unchanged where its Markdown certainly ends with the text; otherwise it is
-quoted, which closes whatever it leaves open. Content of tools and files is written in a fence that nothing inside can
-close.
+quoted, which closes all fences and HTML that the text leaves open. Content of tools and files is written in a fence
+that is longer than every fence inside.
 """
 
 import re
@@ -55,7 +55,7 @@ class MarkdownWriter:
         return f"# {_escape(title or self._text('untitled'))}\n\n{self._text('branch')}: {_code(branch)}\n"
 
     def message(self, message: Message, calls: Mapping[CallId, CallRecord]) -> str:
-        """A message with an empty line before it; empty for a message that is no part of the conversation."""
+        """Format a message, after an empty line; empty for a message that does not belong to the conversation."""
         body = self._body(message, calls)
         if body is None:
             return ""
@@ -119,7 +119,7 @@ class MarkdownWriter:
                 return _join(title, _fence(message.content))
 
     def _attachment(self, message: Message) -> str:
-        """A file, an image, a resource or another message that is no text."""
+        """Format a file, an image, a resource or another message without text."""
         match message:
             case FileReference():
                 lines = message.range
@@ -158,7 +158,7 @@ def _json(value: Any) -> str:
 
 
 def _escape(text: str) -> str:
-    """A text as one line without Markdown."""
+    """Return a text as one line, with its Markdown escaped."""
     return _SIGNS.sub(r"\\\1", " ".join(text.split()))
 
 

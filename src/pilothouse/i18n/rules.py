@@ -6,8 +6,8 @@ from pilothouse.i18n.translate import ui_text
 
 
 def translate_rule(rule: Rule, language: Language = "en", *, origin: bool = True, arguments: str | None = None) -> str:
-    """Effect, scope, lifetime and, with `origin`, origin of a rule on one line. `arguments` are those of the call for
-    which an exact rule is offered: the rule itself stores only their beginning."""
+    """Return effect, scope, lifetime and, with `origin`, origin of a rule on one line. `arguments` are those of the
+    call for which an exact rule is offered: the rule itself stores only their beginning."""
     if is_substitute(rule):
         return ui_text("rules", "stand_in", language)
     params = rule_params(rule)

@@ -16,36 +16,36 @@ from pilothouse.i18n.catalog import Section, catalog_of
 
 
 def ui_text(section: Section, key: str, language: Language, /, **params: object) -> str:
-    """A text of the user interface. Raises: KeyError for a missing parameter."""
+    """Return a text of the user interface. Raises: KeyError for a missing parameter."""
     return catalog_of(language).section(section)[key].format(**params)
 
 
 def translate(reason: Reason, language: Language = "en") -> str:
-    """The text of a reason. The name stands in for a missing parameter: translating never fails."""
+    """Return the text of a reason. The name replaces a missing parameter, so that a translation never fails."""
     params = {name: _translate_param(name, value, language) for name, value in reason.params.items()}
     return catalog_of(language).codes[reason.code].format_map(_TolerantParams(params))
 
 
 def translate_all(reasons: Iterable[Reason], language: Language = "en") -> str:
-    """Several reasons as one text, each as a sentence."""
+    """Join the texts of several reasons, one sentence for each."""
     return ui_text("joins", "sentences", language).join(translate(reason, language) for reason in reasons)
 
 
 def translate_state(state: State, language: Language = "en") -> str:
-    """The text of a state. Idle has none."""
+    """Return the text of a state; empty for Idle."""
     data = {name: getattr(state, name) for name in state.__struct_fields__}
     return catalog_of(language).states[name_of(state)].format(**data)
 
 
 def mode_title(mode: Mode, language: Language) -> str:
-    """The title of a mode; for a custom mode its own title or its name."""
+    """Return the title of a mode; for a custom mode its own title or its name."""
     if language in mode.titles:
         return mode.titles[language]
     return catalog_of(language).mode_titles.get(mode.name, mode.name)
 
 
 def mode_meaning(mode: Mode, language: Language) -> str:
-    """The description of a mode; for a custom mode its own or that of its base."""
+    """Return the description of a mode; for a custom mode its own or that of its base."""
     if language in mode.meanings:
         return mode.meanings[language]
     return catalog_of(language).mode_meanings[mode.base or mode.name]
@@ -56,33 +56,33 @@ def translate_promise(promise: SandboxPromise, language: Language) -> str:
 
 
 def translate_means(promise: SandboxPromise, kernel: Kernel, language: Language) -> str:
-    """The means by which this kernel keeps a promise, or all means that would keep it."""
+    """Return the kernel feature that keeps a promise here, or all features that would keep it."""
     available = kernel.means_for(promise)
     means = (available,) if available is not None else MEANS[promise]
     return ui_text("joins", "alternatives", language).join(each.needs for each in means)
 
 
 def translate_broken_promises(kernel: Kernel, language: Language) -> str:
-    """The promises that this kernel cannot keep, as one list."""
+    """List the promises that this kernel cannot keep, as one text."""
     promises = (translate_promise(promise, language) for promise in kernel.broken)
     return ui_text("joins", "promises", language).join(promises)
 
 
 def translate_dangers(dangers: Sequence[str], language: Language) -> str:
-    """The danger marks of a call. Marks of single tools are not translated."""
+    """List the danger marks of a call. Marks of single tools are not translated."""
     texts = catalog_of(language).dangers
     return ui_text("terminal", "comma", language).join(texts.get(danger, danger) for danger in dangers)
 
 
 def translate_exit_status(exit_status: int, language: Language = "en") -> str:
-    """For example `exit status 137 (SIGKILL)`."""
+    """Return an exit status with its signal, for example `exit status 137 (SIGKILL)`."""
     text = ui_text("calls", "exit_status", language, status=exit_status)
     name = signal_name(exit_status)
     return f"{text} ({name})" if name else text
 
 
 def without_padding(text: str, language: Language) -> str:
-    """The text with notes in place of long runs of blanks and empty lines."""
+    """Replace long runs of blanks and empty lines in a text with notes about them."""
     return replace_padding(
         text,
         lines=lambda count: f"\n[{ui_text('calls', 'empty_lines', language, count=count)}]\n",

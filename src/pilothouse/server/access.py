@@ -137,7 +137,7 @@ def _is_navigation(request: Request) -> bool:
 
 def _hostname(host: str) -> str | None:
     """Return the name or address in a Host header in lower case, or None unless the header is exactly NAME[:PORT] or
-    [IPv6][:PORT]: programs disagree on how to read anything else."""
+    [IPv6][:PORT]: programs parse any other form differently."""
     parts = _HOST.fullmatch(host)
     if parts is None or (parts["port"] is not None and int(parts["port"]) > MAX_PORT):
         return None

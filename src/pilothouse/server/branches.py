@@ -25,10 +25,12 @@ class NewBranch(Value, kw_only=True):
     at: Id | None = None
     """The last message that the new branch takes over; all by default."""
     prompt_addition: Addition | None = None
+    """Text that is added to the system prompt on this branch."""
 
 
 class BranchChange(Value):
     prompt_addition: Addition | None
+    """Text that is added to the system prompt on this branch; null removes it."""
 
 
 class ActiveBranch(Value):
@@ -37,17 +39,21 @@ class ActiveBranch(Value):
 
 class Merge(Value, kw_only=True):
     target: BranchName | None = None
+    """The branch that receives the messages; the active one by default."""
     strategy: Strategy = "append"
     message_ids: Ids = ()
+    """The messages to merge with the strategy `cherry_pick`."""
     preview: bool = False
     """Whether to return the plan of the merge without merging."""
 
 
 class IdsQuery(Value):
-    """A page of message ids: the last `limit` before the position `before`."""
+    """A page of message ids."""
 
     before: Annotated[int, Meta(ge=0)] | None = None
+    """The position before which the page ends; the end of the branch by default."""
     limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+    """The number of ids on the page."""
 
 
 async def read(request: RequestContext, context_id: str) -> Page[BranchView]:

@@ -27,7 +27,7 @@ def describe_fields(components: dict[str, Any], types: Sequence[Any]) -> None:
 
 
 def _structs(info: object, seen: set[type]) -> Iterator[type[msgspec.Struct]]:
-    """All Struct classes within a type."""
+    """Yield all Struct classes within a type."""
     if isinstance(info, msgspec.inspect.StructType):
         cls = getattr(info.cls, "__origin__", info.cls)
         if info.cls in seen:
@@ -43,7 +43,7 @@ def _structs(info: object, seen: set[type]) -> Iterator[type[msgspec.Struct]]:
 
 
 def _descriptions(cls: type[msgspec.Struct]) -> dict[str, str]:
-    """The docstrings of a class's fields and of inherited ones, by the names on the wire."""
+    """Return the docstrings of a class's fields, inherited ones included, by the names on the wire."""
     encoded = dict(zip(cls.__struct_fields__, cls.__struct_encode_fields__, strict=True))
     texts: dict[str, str] = {}
     for base in reversed(cls.__mro__):
@@ -66,7 +66,7 @@ def _own_descriptions(cls: type) -> dict[str, str]:
 
 @cache
 def _class_definitions(module: str) -> dict[str, ast.ClassDef]:
-    """The classes at the top level of a module. None of them where Python was installed without sources."""
+    """Return the classes at the top level of a module; none if Python was installed without sources."""
     try:
         source = inspect.getsource(sys.modules[module])
     except OSError:

@@ -29,7 +29,7 @@ _STORE_RETRY_SECONDS = 1.0
 
 
 class HeadlessTurn:
-    """Follows one turn, collects its text, and rejects everything that waits for a person."""
+    """Follows one turn, collects its text, and rejects the calls and questions that wait for a person."""
 
     def __init__(
         self, request: RequestContext, live: LiveContext, turn: TurnId | None, position: BranchPosition
@@ -42,7 +42,7 @@ class HeadlessTurn:
         self._texts: dict[MessageId, str] = {}
         self.live = live
         self.failure: Reason | None = None
-        """The error that ended the turn, or the last one that it reported."""
+        """The error that ended the turn, or the last error that the turn reported."""
         self.has_failed = False
         """Whether the turn produced no valid answer, as opposed to an answer in which the mode denied a call."""
 
@@ -126,7 +126,7 @@ class HeadlessTurn:
             self.failure = Reason(Code.SERVER_STOPPING)
 
     def remark(self, *, with_failure: bool) -> str:
-        """Return a note with the rejected calls and the failure for the end of the answer, which must not hide them."""
+        """Return a note for the end of the answer that names the rejected calls and the failure."""
         notes = []
         if self._rejected:
             reason = Reason(Code.NOT_DONE, {"calls": "; ".join(self._rejected)})

@@ -30,10 +30,12 @@ Files = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=4096)], ...
 
 
 class _WithAttachments(Value, kw_only=True):
-    """Data that is sent in every round of this message's turn, and in no other turn."""
+    """A message with attachments for its own turn."""
 
     data_context: DataContext | None = None
+    """Data for the model, sent in every round of this message's turn and in no other turn."""
     extra_user_messages: Extra = ()
+    """Texts that are sent as further user messages, in every round of this message's turn and in no other turn."""
 
     @property
     def attached(self) -> MessageAttachments:
@@ -41,11 +43,12 @@ class _WithAttachments(Value, kw_only=True):
 
 
 class NewMessage(_WithAttachments, kw_only=True):
-    """A message with `payload` or `payloads`, not both. `data_context` and `extra_user_messages` are sent in every
-    round of its turn, and in no other turn."""
+    """A message to send."""
 
     payload: Payload | None = None
+    """The content, if it is a single payload. Set either `payload` or `payloads`."""
     payloads: Payloads = ()
+    """The content."""
     files: Files = ()
     """Paths in the workspace."""
     client_metadata: ClientMetadata | None = None
@@ -73,13 +76,16 @@ class EditedMessage(_WithAttachments, kw_only=True):
 
 
 class MessagesQuery(Value):
-    """Messages by id, or one page of a branch: the last `limit` messages before the position `before`."""
+    """Messages by id, or a page of a branch."""
 
     ids: Annotated[str, Meta(max_length=MAX_MESSAGE_IDS * 65, pattern=LISTED_IDS)] | None = None
-    """Comma-separated ids."""
+    """Comma-separated ids; the other parameters then have no effect."""
     branch: BranchName | None = None
+    """The active branch by default."""
     before: Annotated[int, Meta(ge=0)] | None = None
+    """The position before which the page ends; the end of the branch by default."""
     limit: Limit = 50
+    """The number of messages on the page."""
 
 
 class ContentQuery(Value):

@@ -76,7 +76,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._in_body = False
         if self.cycle.response_complete:
-            self._got_headers()  # this deadline was for the rest of the body
+            self._got_headers()  # the deadline was for the rest of the body
         super().on_message_complete()
 
     def on_response_complete(self) -> None:

@@ -32,7 +32,7 @@ class Signature(NamedTuple):
 
 
 class Route:
-    """A row of the route table: method, path, handler, and what the API documentation says about them."""
+    """A row of the route table: method, path, handler, and their part of the API documentation."""
 
     def __init__(
         self,

@@ -22,7 +22,8 @@ class NewRule(Value, kw_only=True):
 
 class RulesQuery(Value):
     context_id: Id | None = None
-    """Asks for all rules that apply in this context: also those of configuration files and of its ancestors."""
+    """The context whose rules are listed, with those of configuration files and of ancestors; by default, the user's
+    own rules."""
 
 
 async def read(request: RequestContext, query: RulesQuery) -> Page[Rule]:

@@ -46,12 +46,16 @@ class StreamQuery(Value):
 
 
 class ErrorEvent(Value, kw_only=True):
-    """An error. `context_id` and `version` are set if it concerns a context."""
+    """An error of a context or of the whole stream."""
 
     context_id: str | None = None
+    """The context; null for an error of the whole stream."""
     version: int | None = None
+    """The context's version at the error, if known."""
     code: Code
+    """The kind of error, stable for programs."""
     error_message: str
+    """A text for people, in the request's language."""
 
 
 async def stream(request: RequestContext, context_id: str) -> EventStream:
@@ -112,7 +116,7 @@ async def _own_ids(request: RequestContext, ids: Sequence[str]) -> tuple[list[st
 
 
 async def _current_state(request: RequestContext, context_id: str) -> list[bytes]:
-    """Encode what a client needs to synchronize: state, version, and the progress of a streamed message."""
+    """Encode the signals with which a client synchronizes: state, version, and the progress of a streamed message."""
     try:
         live = await request.runtime.context(context_id)
     except PilothouseError as error:

@@ -87,8 +87,8 @@ class RequestContext:
             raise HTTPProblem(403, Code.ONLY_LOCAL_USER)
 
     def has_valid_token(self) -> bool:
-        """Whether the user's token is still the one of this request: it can be renewed or removed meanwhile. A token
-        file that cannot be read revokes no token."""
+        """Whether the user's token is still the token of this request: a stream can outlive its token. A token file
+        that cannot be read revokes no token."""
         try:
             return self.server.access.tokens.credential(self.user) == self.credential is not None
         except StoreDamaged:

@@ -1,6 +1,6 @@
 """The users of the server: access tokens, one-time codes of sign-in links, and signed-in browsers.
 
-They are stored in one private file, which holds only digests: its content gives no access.
+One private file stores all of them as digests only, so that reading the file gives no access.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ SIGN_IN_CODE_LIFETIME_SECONDS = 60
 SIGN_IN_LIFETIME_SECONDS = 30 * 24 * 3600
 MAX_SIGN_IN_CODES = 100
 MAX_SIGN_INS_PER_USER = 100
-"""Browsers that one user can have signed in; another one signs out the oldest."""
+"""The number of signed-in browsers of one user. One more sign-in signs out the oldest browser."""
 # The audit uses these names for decisions that no person made.
 _RESERVED_NAMES = frozenset({"mode", "runtime"})
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]+")
@@ -347,7 +347,7 @@ def _unknown_user(user: str, file: TokenFile) -> NotFound:
 
 
 def _is_valid(made_at: float, seconds: float, now: float) -> bool:
-    """Whether a lifetime has not ended. A clock that was set back extends none."""
+    """Whether a lifetime has not ended. Setting the clock back extends no lifetime."""
     return made_at <= now < made_at + seconds
 
 

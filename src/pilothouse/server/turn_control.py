@@ -24,18 +24,21 @@ class SwitchBody(Value, kw_only=True):
 
 
 class ElevationBody(Value, kw_only=True):
-    """A temporary permission to change files. Exactly one of `calls`, `turn` and `minutes` says when it ends."""
+    """A temporary permission to change files. Set exactly one of `calls`, `turn` and `minutes`."""
 
     calls: Annotated[int, Meta(ge=1, le=100)] | None = None
+    """The number of calls after which the elevation ends."""
     turn: bool = False
+    """Whether the elevation ends with the turn."""
     minutes: Annotated[float, Meta(gt=0, le=1440)] | None = None
+    """The minutes after which the elevation ends."""
     shown: ShownDigests | None = None
     """The digests of the pending calls that the person has read: the elevation starts none but these."""
 
 
 class AnswersBody(Value):
     answers: Annotated[tuple[str, ...], Meta(max_length=100)] = ()
-    """One answer per question, in their order."""
+    """The answers, in the order of the questions."""
     decline: bool = False
     """Whether to decline the question instead; only a running call's question can be declined."""
     call_id: Id | None = None

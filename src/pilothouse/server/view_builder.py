@@ -85,10 +85,10 @@ async def branch_view(
     stop = branch.length if before is None else min(before, branch.length)
     try:
         ids = await runtime.read_ids(context_id, branch.name, before=stop, limit=limit)
-    except NotFound:  # the branch was deleted meanwhile: the next signal reports it
+    except NotFound:  # the branch has just been deleted: the next signal reports it
         ids = []
     current = (await runtime.context(context_id)).branches.get(branch.name)
-    if current is None or current.key != branch.key:  # compressed meanwhile: the ids may be of either list
+    if current is None or current.key != branch.key:  # compressed during the read: the ids may be of either list
         ids = []
     return BranchView(
         name=branch.name,
@@ -133,7 +133,7 @@ def edited_call_view(edited: CallRecord) -> CallView:
 async def _offers(runtime: Runtime, context_id: str, record: CallRecord) -> tuple[RuleOptionOffer, ...]:
     try:
         return tuple(await runtime.rule_offers(context_id, record.id))
-    except NotFound:  # the call was decided meanwhile
+    except NotFound:  # the call has just been decided
         return ()
 
 

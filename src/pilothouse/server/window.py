@@ -20,7 +20,7 @@ class CompressBody(Value, kw_only=True):
     preview: bool = False
     """Whether to return the effect of the compression without compressing."""
     focus: Annotated[str, Meta(min_length=1, max_length=MAX_FOCUS_CHARACTERS)] | None = None
-    """What the summary must preserve above all."""
+    """The subject that the summary must preserve in the most detail."""
 
 
 class UndoCompressionBody(Value):

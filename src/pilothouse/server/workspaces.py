@@ -1,6 +1,6 @@
 """The workspace routes: trust in the folder's own configuration, file search, undo, and complete outputs of calls.
 
-Trust applies to the whole machine, not to one user, so only the local user can change it.
+Trust in a folder applies to the whole machine, not to one user, so only the local user can change it.
 """
 
 from typing import Annotated
@@ -31,7 +31,7 @@ class UndoneView(Value, omit_defaults=False):
     paths: tuple[str, ...]
     """The restored files."""
     left: str | None = None
-    """What could not be restored, in the user's language."""
+    """The changes that could not be undone and why, in the user's language; null if all were."""
 
 
 async def trust(request: RequestContext, context_id: str) -> FolderTrust:

@@ -17,10 +17,10 @@ class Ambient(Protocol):
     """The source of time, randomness and ids."""
 
     def now(self) -> float:
-        """The wall clock, in seconds since 1970. For display only: order never comes from the clock."""
+        """Return the wall clock, in seconds since 1970. For display only: order never comes from the clock."""
 
     def monotonic(self) -> float:
-        """The clock for durations and deadlines."""
+        """Return the clock for durations and deadlines, in seconds."""
 
     async def sleep(self, seconds: float) -> None: ...
 
@@ -28,13 +28,13 @@ class Ambient(Protocol):
         """Sleep between two attempts of background work. The clock of a test does not advance for this sleep."""
 
     def new_id(self) -> str:
-        """A UUIDv7 as text. The ids of a process are increasing."""
+        """Return a UUIDv7 as text. The ids of a process are increasing."""
 
     def fraction(self) -> float:
-        """A random number from 0 to 1."""
+        """Return a random number from 0 to 1."""
 
     def new_secret(self) -> str:
-        """A random secret, as text for a header or an address."""
+        """Return a random secret, as text for a header or an address."""
 
 
 class SystemAmbient:
@@ -60,8 +60,8 @@ class SystemAmbient:
         return secrets.token_urlsafe(32)
 
     def new_id(self) -> str:
-        # 48 bits of milliseconds and 12 bits of counter: the ids of a process sort in the order of their making,
-        # also when the clock stands still or goes back.
+        # 48 bits of milliseconds and 12 bits of counter: the ids of a process sort in the order of their creation,
+        # even if the clock stands still or is set back.
         self._last = max(self._last + 1, int(self.now() * 1000) << 12)
         milliseconds, counter = self._last >> 12, self._last & 0xFFF
         tail = int.from_bytes(os.urandom(8)) & ((1 << 62) - 1) | (0b10 << 62)
@@ -70,12 +70,12 @@ class SystemAmbient:
 
 
 def timestamp(seconds: float) -> Timestamp:
-    """RFC 3339 in UTC, with milliseconds."""
+    """Format seconds since 1970 as RFC 3339 in UTC, with milliseconds."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def backoff_seconds(ambient: Ambient, attempt: int, *, first: float, longest: float) -> float:
-    """The delay after the n-th failed attempt: doubled each time up to `longest`, with jitter over the upper half, so
-    that clients that failed together do not retry together."""
+    """Return the delay after the n-th failed attempt: doubled each time up to `longest`, with jitter over the upper
+    half, so that clients that failed together do not retry together."""
     doubled = first * 2.0 ** min(attempt - 1, _MAX_DOUBLINGS)
     return min(doubled, longest) * (0.5 + ambient.fraction() / 2)

@@ -30,7 +30,7 @@ class FileOperations:
         return os.write(fd, data)
 
     def write_all(self, fd: int, data: bytes) -> None:
-        """Write all of `data`. A short write is no error of the system, but the remaining bytes must follow."""
+        """Write all of `data`: `write` may write a part and report no error."""
         remaining = memoryview(data)
         while remaining:
             count = self.write(fd, remaining)
@@ -130,5 +130,5 @@ def renamed_into_place(temporary: Path, path: Path, operations: FileOperations =
 
 
 def temporary_name(prefix: str) -> str:
-    """An unpredictable name for a file that will replace another one."""
+    """Return an unpredictable name for a file that will replace another one."""
     return f"{prefix}{secrets.token_hex(8)}"

@@ -74,7 +74,7 @@ class FairThreads(ThreadPoolExecutor):
         super().shutdown(wait, cancel_futures=cancel_futures)
 
     def _submit_work(self, user: str, work: "_Work") -> None:
-        """Raises: RuntimeError where the pool is shut down."""
+        """Raises: RuntimeError after a shutdown of the pool."""
 
         def end(in_pool: "Future[None]") -> None:
             if in_pool.cancelled():  # the pool was shut down before a thread was free

@@ -13,22 +13,23 @@ from pilothouse.system.regular_file import open_regular_file
 
 MAX_FOLDERS = 32
 MAX_LOOKUPS = 10_000
-"""The paths that one inspection looks at."""
+"""The limit on paths that one inspection looks up."""
 MAX_HASHED_BYTES = 64 * 1024 * 1024
-"""Of all files of an inspection together. Beyond that, files are identified by inode, size and times."""
+"""The limit on bytes that one inspection hashes. Further files are identified by inode, size and times."""
 MAX_PACKAGE_BYTES = 1024 * 1024
-"""Of all package.json files of an inspection together that are read for the files they name."""
+"""The limit on bytes of package.json files that one inspection reads for the files they name."""
 _CHUNK_BYTES = 1024 * 1024
 _NOT_AS_WRITTEN = "not as written"
-"""The state of a file that no longer has the content that a known call wrote. It differs from every noted state."""
+"""The state of a file that has changed since a known call wrote it. No recorded state equals this text."""
 
 
 class WrittenFile(NamedTuple):
     """A file that a known call has written since a person saw the preview, by the hashes of its contents."""
 
     before: str | None
-    """None for a file that the call created."""
+    """The hash before the call; None for a file that the call created."""
     after: str
+    """The hash after the call."""
 
 
 class FileInspection:
@@ -45,7 +46,7 @@ class FileInspection:
         self._bytes_left = MAX_HASHED_BYTES
 
     def find_folders(self, words: Iterable[str]) -> bool:
-        """Add the folders that words name relative to the folders found before. Whether there were any."""
+        """Add the folders that words name relative to the folders known so far. Return whether any were added."""
         before = len(self.folders)
         for path in self._candidates(words, self.folders[:before]):
             if path not in self.folders and os.path.isdir(path):
@@ -56,7 +57,7 @@ class FileInspection:
         return len(self.folders) > before
 
     def paths(self, words: Iterable[str]) -> Iterator[str]:
-        """The paths that words name relative to each folder. A path may come twice."""
+        """Yield the paths that words name relative to each folder. A path may be repeated."""
         return self._candidates(words, self.folders)
 
     def may_look(self, lookups: int = 1) -> bool:
@@ -66,7 +67,7 @@ class FileInspection:
         return self._lookups_left >= 0
 
     def add(self, path: str) -> None:
-        """Note the state of a regular file. A file with exactly the content that a known call wrote gets its state
+        """Record the state of a regular file. A file with exactly the content that a known call wrote gets its state
         before that call."""
         if path in self.states:
             return
@@ -78,7 +79,7 @@ class FileInspection:
             self.states[path] = state
 
     def packages(self) -> Iterator[str]:
-        """The texts of the package.json files among the inspected files."""
+        """Yield the texts of the package.json files among the inspected files."""
         bytes_left = MAX_PACKAGE_BYTES
         for path in [path for path in self.states if os.path.basename(path) == PACKAGE]:
             try:
@@ -104,7 +105,7 @@ class FileInspection:
                 yield from meanings(folder, word)
 
     def _present_state(self, path: str) -> str | None:
-        """The state of a path; None if it is no regular file."""
+        """Return the state of a path; None if the path is not a regular file."""
         try:
             status = os.stat(path)
         except (OSError, ValueError):  # ValueError: no file can have such a name
@@ -120,7 +121,7 @@ class FileInspection:
                 while chunk := file.read(_CHUNK_BYTES):
                     digest.update(chunk)
                     self._bytes_left -= len(chunk)
-                    if self._bytes_left < 0:  # the file has grown meanwhile
+                    if self._bytes_left < 0:  # the file has grown since its size was read
                         return identity(path)
         except OSError:
             return identity(path)
@@ -128,8 +129,8 @@ class FileInspection:
 
 
 def meanings(folder: str, word: str) -> tuple[str, ...]:
-    """The paths that a word may name in a folder. Behind a symbolic link, `..` is another folder for the kernel than
-    for `cd`, which resolves the text. A word that is no valid path names none."""
+    """Return the paths that a word may name in a folder. After a symbolic link, the kernel resolves `..` in the link's
+    target, but `cd` resolves the text, so that both paths count. A word that is not a valid path names none."""
     path = os.path.join(folder, word)
     if not _is_name(path):
         return ()
@@ -140,8 +141,8 @@ def meanings(folder: str, word: str) -> tuple[str, ...]:
 
 
 def real_path(path: str | os.PathLike[str]) -> str:
-    """Resolve the symbolic links of a path. A path whose links change meanwhile is returned unresolved: opening it
-    fails."""
+    """Resolve the symbolic links of a path. A path whose links change at every attempt is returned unresolved:
+    opening it fails."""
     for _ in range(10):
         with contextlib.suppress(OSError):
             return os.path.realpath(path)
@@ -156,7 +157,7 @@ def _is_name(path: str) -> bool:
 
 
 def identity(path: str) -> str:
-    """Identifies a file and its version without reading it: the times change with every write."""
+    """Return a text that identifies a file and its version without a read: the times change with every write."""
     try:
         status = os.stat(path)
     except OSError as error:

@@ -14,7 +14,8 @@ from pilothouse.system.private_file import open_private
 
 
 def try_lock(fd: int) -> bool:
-    """Lock an open file unless another process holds its lock. Whether it is locked now. Raises: OSError."""
+    """Lock an open file unless another process holds its lock. Return whether this process holds the lock. Raises:
+    OSError."""
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -25,8 +25,8 @@ LATER = "/later"
 
 
 class ApprovalCards:
-    """Cards that show a context's waiting calls to the person, one after the other. All decisions are applied together
-    at the end, so that nothing starts while the person reads."""
+    """Cards that show a context's pending calls to the person, one after the other. All decisions are applied together
+    at the end, so that no call starts while the person reads."""
 
     def __init__(self, runtime: Runtime, context_id: str, lines: LineReader, language: Language) -> None:
         self._runtime = runtime
@@ -44,7 +44,8 @@ class ApprovalCards:
         self._answered: set[CallId] = set()
 
     async def ask(self) -> bool:
-        """Ask about each waiting call. False when the person leaves calls for later; earlier decisions are kept."""
+        """Ask about each pending call. Return False if the person leaves calls for later; earlier decisions are
+        kept."""
         for call in await self._runtime.pending_calls(self._context_id):
             if call.id not in self._answered and not await self._ask_about(call):
                 return False
@@ -191,7 +192,7 @@ async def _rung(
 async def answer_in_a_call(
     runtime: Runtime, context_id: str, call_id: str, lines: LineReader, language: Language
 ) -> None:
-    """Put a running call's question to the person. Leaving the question unanswered declines it."""
+    """Ask the person a running call's question. Leaving the question declines it."""
     hint = ui_text("terminal", "question_declined", language)
     if not await answer_questions(runtime, context_id, lines, language, only=call_id, hint=hint):
         await runtime.decline(context_id, call_id=call_id)
@@ -206,8 +207,8 @@ async def answer_questions(
     only: str | None = None,
     hint: str | None = None,
 ) -> bool:
-    """Ask all open questions, or those of one call (`only`). False when the person leaves a question for later; `hint`
-    tells the person the effect of leaving."""
+    """Ask all open questions, or those of one call (`only`). Return False if the person leaves a question for later;
+    `hint` tells the person the effect of leaving."""
     hint = hint or ui_text("terminal", "question_later", language)
     for call in [each for each in await runtime.open_questions(context_id) if only in (None, each.id)]:
         answers = []
@@ -227,7 +228,7 @@ async def answer_questions(
 
 
 async def _answer(pager: Pager, lines: LineReader, language: Language) -> str | None:
-    """Read the person's answer, any text at all; None when the person leaves the question for later."""
+    """Read the person's answer, which may be any text; None if the person leaves the question for later."""
     line = await pager.ask("> ")
     while True:
         if line is None or line.strip() == LATER:
@@ -241,6 +242,6 @@ async def _answer(pager: Pager, lines: LineReader, language: Language) -> str | 
 
 
 def _chosen(line: str, options: list[str]) -> str:
-    """The option with the typed number; any other text is the person's own answer."""
+    """Return the option with the typed number; any other text is an answer of the person's own."""
     chosen = number_in(line, len(options))
     return options[chosen - 1] if chosen is not None else line

@@ -10,7 +10,7 @@ _MAX_DIGITS = 9
 
 
 def number_in(text: str, limit: int) -> int | None:
-    """A number from 1 to `limit`, or None for anything else."""
+    """Parse a number from 1 to `limit`; None for any other text."""
     text = text.strip()
     if not text.isascii() or not text.isdecimal() or len(text) > _MAX_DIGITS:
         return None
@@ -18,7 +18,7 @@ def number_in(text: str, limit: int) -> int | None:
 
 
 def number(text: str, limit: int) -> int:
-    """Parse a number. Raises: InvalidInput for anything but a number from 1 to `limit`."""
+    """Parse a number from 1 to `limit`. Raises: InvalidInput for any other text."""
     value = number_in(text, limit)
     if value is None:
         raise InvalidInput(Code.INVALID_NUMBER, limit=limit)

@@ -50,7 +50,7 @@ async def merge(runtime: Runtime, context_id: str, rest: str, language: Language
 
 
 async def edit(runtime: Runtime, context_id: str, text: str, language: Language) -> None:
-    """/edit TEXT: say the last message otherwise, on a branch of its own"""
+    """/edit TEXT: send a new version of your last message on a new branch"""
     recent = await runtime.read_messages(context_id, limit=200)
     own = [message for message in recent if isinstance(message, Text) and message.role == "user"]
     if not own or not text:
@@ -61,6 +61,6 @@ async def edit(runtime: Runtime, context_id: str, text: str, language: Language)
 
 
 async def prompt(runtime: Runtime, context_id: str, text: str, language: Language) -> None:
-    """/prompt [TEXT]: what the model is told beside the rest on this branch; nothing takes it away"""
+    """/prompt [TEXT]: set the branch's addition to the system prompt, or remove it"""
     await runtime.set_prompt_addition(context_id, text or None)
     print(ui_text("terminal", "prompt_set" if text else "prompt_gone", language))

@@ -1,4 +1,4 @@
-"""The card of a call in the terminal: everything that would happen, with nothing left out or hidden."""
+"""The card of a call in the terminal, which shows the complete effect of the call."""
 
 import msgspec
 
@@ -12,8 +12,8 @@ from pilothouse.terminal.foreign_text import quoted
 
 
 def shown(call: CallRecord, language: Language, rule: Rule | None = None) -> str:
-    """Everything that would happen, with nothing left out or hidden; all that is not ours behind the mark. Beside it
-    stands why the call waits, or the rule that lets it run."""
+    """Format the card of a call: its complete effect as quoted text, then the reason why the call waits, or the rule
+    that allows it."""
     parts = []
     if call.preview and call.tool != "execute":
         parts.append(call.preview)
@@ -22,7 +22,7 @@ def shown(call: CallRecord, language: Language, rule: Rule | None = None) -> str
         parts += [f"{name}: {call.arguments[name]}" for name in ("cwd", "timeout") if name in call.arguments]
     else:
         parts.append(msgspec.json.encode(call.arguments).decode())
-    if call.touches is not None and len(call.touches) > 1:  # as it is written, and where links lead
+    if call.touches is not None and len(call.touches) > 1:  # the first is the path as written, the others its targets
         parts.append("→ " + ", ".join(call.touches[1:]))
     if call.reason is not None and rule is None:
         parts.append(translate(call.reason, language))
@@ -40,6 +40,6 @@ def shown(call: CallRecord, language: Language, rule: Rule | None = None) -> str
 
 
 def quoted_exactly(text: str, call: CallRecord) -> str:
-    """With the code behind each letter for which the call is marked."""
+    """Quote a text exactly, with its code after each look-alike letter of a call that is marked for look-alikes."""
     characters = lookalike_characters(call.arguments) if LOOKALIKE_LETTERS in call.dangerous else ""
     return quoted(with_codes(text, characters), is_exact=True)

@@ -39,7 +39,8 @@ class CallEditor:
         """Edited calls as they were shown, by call id."""
 
     async def edit(self, call: CallRecord) -> PersonsDecision | Literal["back"] | None:
-        """Let the user edit the call and decide about it. "back" returns to the original call, None is for later."""
+        """Let the user edit the call and decide about it. Return "back" to ask about the original call, None to leave
+        the call for later."""
         arguments = await self._new_arguments(call, call.arguments)
         while True:
             if arguments is None or arguments == call.arguments:
@@ -99,7 +100,7 @@ class CallEditor:
                     self._pager.print_not_understood(line)
 
     async def _new_arguments(self, call: CallRecord, arguments: Any) -> dict[str, Any] | None:
-        """The arguments that the user has edited; None when the user leaves them unchanged."""
+        """Return the arguments as edited by the user; None if the user leaves them unchanged."""
         name = _main_argument(arguments)
         text = arguments[name] if name is not None else msgspec.json.format(msgspec.json.encode(arguments)).decode()
         editor = _editor()
@@ -131,7 +132,7 @@ class CallEditor:
             return None
 
     async def _edit_in(self, editor: list[str], text: str, suffix: str) -> str | None:
-        """The text that the user saves in the editor; None when the editor fails. Raises: OSError, ValueError."""
+        """Return the text as saved in the editor; None if the editor fails. Raises: OSError, ValueError."""
         with tempfile.TemporaryDirectory(prefix="pilothouse-edit-") as folder:  # for the editor's own files, too
             path = Path(folder, f"call{suffix}")
             replace_private_file(path, text.encode())
@@ -153,7 +154,7 @@ class CallEditor:
 
 
 def _main_argument(arguments: Any) -> str | None:
-    """The argument that is edited as plain text: the command, or the only one."""
+    """Return the argument to edit as plain text: the command, or the only argument if its value is a text."""
     if not isinstance(arguments, dict):
         return None
     if isinstance(arguments.get(_MAIN_ARGUMENT), str):
@@ -163,7 +164,7 @@ def _main_argument(arguments: Any) -> str | None:
 
 
 def _editor() -> list[str]:
-    """The command line of the user's editor, as words; empty unless input and output are a terminal."""
+    """Return the words of the user's editor command; none unless input and output are a terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return []
     try:

@@ -1,4 +1,4 @@
-"""How many columns of a screen a character takes at most, whichever version of Unicode the terminal knows."""
+"""Upper bounds for the columns of characters on a terminal, whichever version of Unicode the terminal knows."""
 
 import locale
 import unicodedata
@@ -19,7 +19,8 @@ _EMOJI_SELECTOR = "\ufe0f"  # makes the symbol before it wide
 
 @lru_cache(maxsize=4096)
 def max_columns(character: str) -> int:
-    """The most columns that any terminal takes for a character. A sign of several takes no more than their sum."""
+    """Return the largest width of a character on any terminal. A combined character is no wider than the sum of its
+    parts."""
     if " " <= character <= "~":
         return 1
     if _is_mark_known_everywhere(character):
@@ -38,12 +39,13 @@ def _may_be_wide(ambiguous: str) -> bool:
 
 
 def text_columns(text: str) -> int:
-    """The most columns that a text without line ends takes."""
+    """Return the largest width of a text without line ends."""
     return sum(map(max_columns, text))
 
 
 def _is_mark_known_everywhere(character: str) -> bool:
-    """A mark stands on the letter before it. A terminal that does not know the mark draws it beside the letter."""
+    """Whether every terminal combines a mark with the letter before it: terminals draw marks that are new to them in a
+    column of their own."""
     is_mark = unicodedata.category(character) in ("Mn", "Me") and character != _EMOJI_SELECTOR
     is_old = unicodedata.ucd_3_2_0.category(character) != "Cn"
     return is_mark and is_old and unicodedata.east_asian_width(character) not in "WF"

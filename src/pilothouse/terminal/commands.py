@@ -1,4 +1,4 @@
-"""The slash commands of the terminal: their names, and how a line becomes one of them."""
+"""The table of the terminal's slash commands, and the dispatch of a line to its command."""
 
 from collections.abc import Awaitable, Callable, Collection
 
@@ -10,11 +10,11 @@ from pilothouse.terminal import branch_commands, conversation_commands, tool_com
 
 Command = Callable[[Runtime, str, str, Language], Awaitable[None]]
 ReleasingCommand = Callable[[Runtime, str, str, Language, Collection[str]], Awaitable[None]]
-"""A command that can start calls that wait: only those whose digests it is given."""
+"""A command that can start pending calls. Its last argument holds the digests of the calls that it may start."""
 
 
 def mode_of(runtime: Runtime, line: str) -> str | None:
-    """The mode that a line would switch to, if any."""
+    """Return the mode that a line would switch to, if any."""
     name, _, rest = line.strip().partition(" ")
     if name[1:] in runtime.dependencies.modes.all and name not in _COMMANDS and name not in _RELEASING:
         return name[1:]
@@ -24,7 +24,10 @@ def mode_of(runtime: Runtime, line: str) -> str | None:
 async def run_command(
     runtime: Runtime, context_id: str, line: str, language: Language, shown: Collection[str] = ()
 ) -> None:
-    """`shown` are the digests of the waiting calls that the person has read. Raises: PilothouseError."""
+    """Run a slash command. `shown` holds the digests of the pending calls that the person has read.
+
+    Raises: PilothouseError.
+    """
     name, _, rest = line.strip().partition(" ")
     mode = mode_of(runtime, line)
     if mode is not None:

@@ -1,4 +1,4 @@
-"""Slash commands about the conversation as a thing: title, usage, export, archive."""
+"""Slash commands about the whole conversation: title, usage, export, archive."""
 
 from pathlib import Path
 
@@ -52,7 +52,10 @@ async def print_left_out(runtime: Runtime, context_id: str, language: Language) 
 
 
 async def write_export(runtime: Runtime, context_id: str, path: Path) -> int:
-    """Never over a file that is there. Raises: FileExistsError, OSError, PilothouseError; then no file is left."""
+    """Export a conversation to a new file and return its size. After an error, the file is removed.
+
+    Raises: FileExistsError, OSError, PilothouseError.
+    """
     with path.open("xb") as file:
         try:
             async for piece in runtime.export_context(context_id):

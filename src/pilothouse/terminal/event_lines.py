@@ -71,19 +71,19 @@ def show_event(
 
 
 def retry_line(state: TransientError, language: Language) -> str:
-    """The error, and the time until the next retry."""
+    """Describe an error and the time until the next retry."""
     figures = {"count": state.retry_count, "total": state.max_retries, "seconds": math.ceil(state.wait_seconds)}
     return ui_text("terminal", "retry", language, error=translate(state.error_type, language), **figures)
 
 
 async def read_call_name(runtime: Runtime, context_id: str, call_id: CallId) -> str | None:
-    """The name of a call; None when the call's record cannot be read."""
+    """Return the name of a call; None if the call's record cannot be read."""
     records = await runtime.records_of(context_id, [call_id])
     return call_name(records[call_id]) if call_id in records else None
 
 
 def call_name(call: CallRecord) -> str:
-    """The tool and the subject of a call, on a short line."""
+    """Return the tool and the subject of a call, on a short line."""
     subject = short(_subject(call.arguments), _MAX_SUBJECT_CHARACTERS)
     return f"{call.tool} {subject}" if subject else call.tool
 

@@ -21,7 +21,8 @@ _ZWJ = "\u200d"
 
 
 def quoted(text: str, *, is_exact: bool = False) -> str:
-    """The text with hidden characters made visible and the mark before every row. `is_exact` is for text to approve."""
+    """Make hidden characters of a text visible, and put the mark before every row. `is_exact` is for text to
+    approve."""
     shown = (exact if is_exact else visible)(text)
     return "\n".join(MARK + row for line in shown.split("\n") for row in _rows(line, _columns() - _MARK_COLUMNS))
 
@@ -35,7 +36,7 @@ class PagedText:
         """The number of pages shown so far."""
 
     def next(self) -> str:
-        """The next page: as many rows as fit above a question. Without a screen, all remaining rows."""
+        """Return the next page: as many rows as fit above a question; all remaining rows without a screen."""
         screen = _screen()
         self._shown += 1
         if screen is None:
@@ -124,8 +125,8 @@ class QuotedStream:
 
 
 def _screen() -> os.terminal_size | None:
-    """The size of the person's screen, even if the output goes through a pipe (`| tee`). None when neither the output
-    nor the input is a terminal."""
+    """Return the size of the person's screen, even if the output goes through a pipe (`| tee`). None if neither the
+    output nor the input is a terminal."""
     for stream in (sys.stdout, sys.stdin):
         try:
             size = os.get_terminal_size(stream.fileno())
@@ -136,7 +137,7 @@ def _screen() -> os.terminal_size | None:
 
 
 def _columns() -> int:
-    """The width of the screen. Without a terminal the width is unlimited and nothing wraps."""
+    """Return the width of the screen. Without a terminal, the width is unlimited and no line wraps."""
     screen = _screen()
     return max(_MIN_COLUMNS, screen.columns) if screen is not None else sys.maxsize
 
@@ -172,7 +173,7 @@ def _rows(line: str, limit: int) -> list[str]:
 
 
 def _clusters(text: str, limit: int) -> Iterator[str]:
-    """Grapheme clusters, such as a letter with its marks or a combined emoji, none wider than `limit` columns."""
+    """Split a text into grapheme clusters, such as a letter with its marks, none wider than `limit` columns."""
     cluster, width = "", 0
     for character in text:
         continues = cluster not in ("", "\n") and (_is_attached(character) or cluster.endswith(_ZWJ))

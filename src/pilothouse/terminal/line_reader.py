@@ -87,7 +87,7 @@ class LineReader:
             asyncio.get_running_loop().remove_reader(self._fd)
         *lines, self._rest = (self._rest + data).split(b"\n")
         self._lines += lines
-        if self._space_ends_lines and self._rest and not self._rest.strip():  # a space inside a line comes with it
+        if self._space_ends_lines and self._rest and not self._rest.strip():  # other spaces are part of the line
             self._lines.append(self._rest)
             self._rest = b""
             sys.stdout.write("\n")  # the terminal echoed a space; Enter would have begun a new row
@@ -355,7 +355,7 @@ class _InputThread:
                 self.line = self._read_text().replace("\r\n", "\n").replace("\r", "\n")
         finally:
             self.is_done = True
-            with suppress(RuntimeError):  # the loop has ended meanwhile
+            with suppress(RuntimeError):  # the event loop has ended
                 self._on_done()
 
     def _read_text(self) -> str:

@@ -18,14 +18,16 @@ from pilothouse.sandbox.process_handles import ProcessHandles
 from pilothouse.terminal.line_reader import LineReader
 
 _INTERRUPT_SECONDS = 1.0
-"""How long a command may take to end after Ctrl-C before the terminal offers to end it by force."""
+"""The time that a command has to end after Ctrl-C, before the terminal offers to kill it."""
 _TERMINATE_SECONDS = 2.0
+"""The time that processes have to end after SIGTERM, before SIGKILL."""
 
 
 async def run_own_command(
     runtime: Runtime, context_id: str, command: str, lines: LineReader, language: Language
 ) -> None:
-    """Ctrl-C interrupts the command, a second one ends it by force; the conversation goes on."""
+    """Run a command of the user. Ctrl-C interrupts the command, a second Ctrl-C kills it; the conversation
+    continues."""
     live = await runtime.context(context_id)
     run = _Run(command, lines, language)
     try:
@@ -33,7 +35,7 @@ async def run_own_command(
     except (OSError, ValueError, termios.error) as error:
         print(visible(ui_text("terminal", "own_refused", language, detail=error)))
     except asyncio.CancelledError:
-        with suppress(PilothouseError):  # the cancellation goes on
+        with suppress(PilothouseError):  # the cancellation is raised again below
             await run_to_completion(_note(runtime, context_id, run))
         raise
     await _note(runtime, context_id, run)
@@ -42,7 +44,7 @@ async def run_own_command(
 
 
 async def _note(runtime: Runtime, context_id: str, run: "_Run") -> None:
-    """Audit a command that has started, however the wait for its end went."""
+    """Record a command that has started in the audit, whether or not the wait for its end was cancelled."""
     if run.has_started:
         await runtime.note_own_command(context_id, run.command, run.status)
 
@@ -66,18 +68,18 @@ class _Run:
 
     @property
     def status(self) -> int | None:
-        """The exit status of a command that has ended."""
+        """The exit status; None until the command has ended."""
         return self._process.returncode if self._process is not None else None
 
     async def complete(self, folder: str | None) -> None:
-        """Run the command. However the wait ends, the command has ended with it.
+        """Run the command. The command has ended when this method returns or raises, also after a cancellation.
 
-        Raises: OSError, ValueError for a command that cannot be started, termios.error for a terminal that is gone.
+        Raises: OSError, ValueError for a command that cannot be started, termios.error for a closed terminal.
         """
         stdin = None if sys.stdin.isatty() else asyncio.subprocess.DEVNULL  # piped lines belong to the conversation
         with self._lines.lend_terminal(self._on_interrupt):
             try:
-                await run_to_completion(self._start(folder, stdin))  # the command runs before its start is known here
+                await run_to_completion(self._start(folder, stdin))  # a cancellation must not lose a started process
                 await self._wait()
             finally:
                 if self._offer is not None:
@@ -89,7 +91,7 @@ class _Run:
         self._ended = asyncio.ensure_future(self._process.wait())
 
     async def _wait(self) -> None:
-        """Until the command has ended, or the user ends it by force."""
+        """Wait until the command ends, or the user asks to kill it."""
         assert self._ended is not None
         forced = asyncio.ensure_future(self._force.wait())
         try:
@@ -101,20 +103,21 @@ class _Run:
         if self._is_forced_next:
             self._force.set()
             return
-        if not _is_foreground():  # else the terminal has sent the signal to the command as well
+        if not _is_foreground():  # the terminal sends the signal to a foreground command itself
             self._signal(signal.SIGINT)
         if self._offer is None:
             self._offer = asyncio.get_running_loop().call_later(_INTERRUPT_SECONDS, self._offer_force)
 
     def _offer_force(self) -> None:
-        """A program that has taken over the terminal, such as an editor, handles Ctrl-C itself."""
+        """Offer to kill the command, unless its program has taken over the terminal and handles Ctrl-C itself, as an
+        editor does."""
         self._offer = None
         if not _is_taken_over():
             self._is_forced_next = True
             print(ui_text("terminal", "own_goes_on", self._language), flush=True)
 
     async def _end(self) -> None:
-        """End a command that still runs, with everything that it started, also where the shell ends first."""
+        """End a command that still runs, with all processes that it started, even if the shell ends before them."""
         if self._process is None or self._ended is None:
             return
         if not self._ended.done():

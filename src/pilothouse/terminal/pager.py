@@ -1,4 +1,4 @@
-"""Texts that a person is asked about: all of each is on the screen, page by page, before the question comes."""
+"""Shows texts page by page, so that a person has seen each in full before a question about it."""
 
 import sys
 from typing import Literal
@@ -10,20 +10,21 @@ from pilothouse.terminal.line_reader import LineReader
 
 
 class Pager:
-    """Prints texts, each whole, and waits for a key whenever the screen is full of what nobody has had time to read."""
+    """Prints texts in full, and waits for a key whenever the screen is full of rows that the person has not read
+    yet."""
 
     def __init__(self, lines: LineReader, language: Language, *, is_question: bool = False) -> None:
-        """`is_question` for texts that nobody can reject: they are answered or left for later."""
+        """`is_question` is for questions, which a person answers or leaves for later, but cannot reject."""
         self._more = "more_texts" if is_question else "more"
         self._lines = lines
         self._language: Language = language
         self._unread_rows = 0
         """Rows printed since the person last answered."""
         self.reason: str | None = None
-        """Why the person answered "no" to the text shown last, where they said it."""
+        """The reason that the person gave with "no" to the last text, if any."""
 
     async def show(self, text: str) -> Literal["seen", "no", "later"]:
-        """Print a text. "no" and "later" are answers of a person who has not seen all of it."""
+        """Print a text. Return "no" or "later" if the person answers so before the last page."""
         pages = PagedText(text)
         if self._unread_rows and not pages.fit_below(self._unread_rows) and not await self._go_on():
             return "later"
@@ -41,13 +42,14 @@ class Pager:
         return "seen"
 
     async def ask(self, question: str) -> str | None:
-        """Ask about what was shown; None and a line that leaves are for `Lines.is_leaving`."""
+        """Ask about the last text. Callers check the answer with `LineReader.is_leaving`; None is the end of the input,
+        or Ctrl-C."""
         self._unread_rows = 0
         return await self._lines.ask_now(question)
 
     async def _go_on(self) -> bool:
-        """Whether the person wants to see the next text. Only a mere Enter or the space bar says so: "no" at this
-        place would leave open which of the texts on the screen is meant."""
+        """Ask whether to show the next text. Only Enter or the space bar means yes; "no" is not understood, since it
+        could refer to any of the texts on the screen."""
         while True:
             line = await self._ask_page(ui_text("terminal", "more_texts", self._language))
             if line is None or self._lines.is_leaving(line):
@@ -57,8 +59,8 @@ class Pager:
             self.print_not_understood(line)
 
     def print_not_understood(self, line: str) -> None:
-        """Say that a line is none of the answers. A text of several words was meant for the conversation: the next
-        prompt gives it back."""
+        """Print that a line is not a valid answer. A text of several words was meant for the conversation: the next
+        prompt offers it again."""
         if len(line.split()) > 1 and sys.stdin.isatty():
             self._lines.set_aside(line)
             print(ui_text("terminal", "not_understood_kept", self._language))

@@ -1,4 +1,4 @@
-"""Personas as lines of a terminal."""
+"""Formats personas as lines for a terminal."""
 
 from pilothouse.domain.codes import Language
 from pilothouse.domain.personas import Persona, Personas, ToolPolicy
@@ -7,7 +7,7 @@ from pilothouse.terminal.event_lines import short
 
 
 def persona_lines(personas: Personas, language: Language) -> list[str]:
-    """A line for each persona. Personas that another persona hides come last."""
+    """Return a line for each persona. Personas that are hidden by another persona come last."""
     shown = [_line(persona, language) for persona in personas.values()]
     hidden = ui_text("terminal", "persona_hidden", language)
     return shown + [f"{_line(each, language)}  ({hidden})" for each in personas.hidden]

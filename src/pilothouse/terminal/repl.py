@@ -1,4 +1,4 @@
-"""The conversation in the terminal, line by line. The full terminal comes later; this one is plain and complete."""
+"""The conversation in the terminal, line by line."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -181,8 +181,8 @@ class Conversation:
             await self._guarded(self._settle(place))
 
     async def _shown_before(self, line: str) -> list[str] | None:
-        """Show each waiting call that a command would start in full, and ask for confirmation. Returns the digests of
-        the calls that were shown, or None when the person does not confirm."""
+        """Show each waiting call that a command would start in full, and ask for confirmation. Return the digests of
+        the calls that were shown, or None if the person does not confirm."""
         try:
             started = await self._would_start(line)
         except PilothouseError:
@@ -205,7 +205,7 @@ class Conversation:
         return [call for call in calls if call.status == "pending"]  # calls with another status were approved before
 
     async def _end_of_what_was_said(self) -> BranchPosition:
-        """The position from which to show another branch: behind the message just sent there, or at its end."""
+        """Return the position from which to show another branch: after the message just sent there, or at its end."""
         live = await self._live()
         length = live.branches[live.core.active_branch].length
         turn = live.core.turn
@@ -261,10 +261,11 @@ class Conversation:
                     await asyncio.sleep(0)
 
     async def _decide_at_cards(self) -> bool:
-        """Ask about the waiting calls and apply the decisions. False when the person leaves some calls for later."""
+        """Ask about the pending calls and apply the decisions. Return False if the person leaves some calls for
+        later."""
         cards = ApprovalCards(self.runtime, self.context_id, self.lines, self.language)
         is_complete = await cards.ask()
-        if self.lines.was_interrupted:  # Ctrl-C cancels the turn: nothing of it may start
+        if self.lines.was_interrupted:  # Ctrl-C cancels the turn: none of its calls may start
             cards.tell_dropped()
             return False
         await cards.apply()
@@ -307,7 +308,8 @@ class Conversation:
             await self._heard  # finish handling a typed line
 
     async def _name_of_call(self, event: TurnEvent) -> str | None:
-        """The name of the call to which a result or an output belongs; None for an output whose call was named last."""
+        """Return the name of the call to which a result or an output belongs; None for an output whose call was named
+        last."""
         if isinstance(event, MessageAdded) and isinstance(event.message, ToolRequest):
             calls = event.message.calls
             self._named = calls[0].id if len(calls) == 1 else None
@@ -337,7 +339,8 @@ class Conversation:
             await self._cancel_turn()
 
     async def _decide_for_child(self, child_id: str) -> bool:
-        """Ask about a sub-agent's calls. False when the person leaves: the turn is cancelled, so none may start."""
+        """Ask about a sub-agent's calls. Return False if the person leaves: the turn is then cancelled, so no call may
+        start."""
         cards = ApprovalCards(self.runtime, child_id, self.lines, self.language)
         if not await cards.ask():
             cards.tell_dropped()

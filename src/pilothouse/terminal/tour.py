@@ -1,4 +1,4 @@
-"""A tour of everything a person can decide: two minutes with the demo model, one Enter a step."""
+"""A guided tour of the ways to control the agent: two minutes with the demo model, one Enter for each step."""
 
 from pilothouse.domain.codes import Language
 from pilothouse.i18n import ui_text
@@ -27,7 +27,7 @@ STEPS = (
     "/export",
     "/audit",
 )
-"""The line that each step types; the texts of `i18n` stand under these lines."""
+"""The line that each step types, which is also the key of the step's text in `i18n`."""
 
 
 class Tour:
@@ -36,7 +36,8 @@ class Tour:
         self._next = 0
 
     def propose(self) -> str | None:
-        """Say what comes next and give its line; None at the end. What is not taken is proposed again."""
+        """Print the text of the current step and return its line; None at the end. The step changes only with
+        `take`."""
         if self._next == len(STEPS):
             return None
         line = STEPS[self._next]

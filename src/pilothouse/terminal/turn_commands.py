@@ -81,7 +81,8 @@ async def policy(runtime: Runtime, context_id: str, rest: str, language: Languag
 
 
 def _tools(runtime: Runtime, names: Iterable[str]) -> frozenset[str]:
-    """The names of existing tools. Raises: InvalidInput for an unknown tool: a misspelt rule would forbid nothing."""
+    """Check and return the names of tools. Raises: InvalidInput for an unknown tool: a misspelt rule would forbid
+    nothing."""
     registered = runtime.dependencies.registry.tools
     for name in names:
         if name not in registered and name != ANY_TOOL:
@@ -118,7 +119,7 @@ async def rules(runtime: Runtime, context_id: str, rest: str, language: Language
 
 
 async def allow(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
-    """/allow TOOL [FOLDER], /allow $ COMMAND WORDS. Waiting calls keep waiting: the rule applies to later calls."""
+    """/allow TOOL [FOLDER], /allow $ COMMAND WORDS. Pending calls stay pending: the rule applies to later calls."""
     await _give(runtime, context_id, "allow", rest, language)
 
 
@@ -190,7 +191,8 @@ async def audit(runtime: Runtime, context_id: str, _: str, language: Language) -
 
 
 def _detail(entry: AuditEntry, language: Language) -> str:
-    """The details of an entry, on a line: rules and reasons translated, other values as they are stored."""
+    """Format the details of an entry on one line: rules and reasons are translated, other values are shown as
+    stored."""
     detail = {name: value for name, value in entry.detail.items() if value is not None}
     rule, reason = detail.pop("rule", None), detail.pop("reason", None)
     for name in ("call", "digest", "edited"):

@@ -1,5 +1,5 @@
-"""A second wire format for tests: turns of user and model alternate, so neighbouring messages are joined. With a check
-of its rules, as strict as a server."""
+"""A second wire format for tests: turns of user and model alternate, so neighbouring messages are joined. `faults`
+checks a request as strictly as a server."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -72,8 +72,8 @@ class _Body(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def faults(body: bytes) -> list[str]:
-    """The faults for which a server of this format refuses a request. Every call needs its result in the next turn,
-    before anything else."""
+    """Return the faults for which a server of this format refuses a request. Every call needs its result in the next
+    turn, before other parts."""
     turns: Sequence[_Turn] = msgspec.json.decode(body, type=_Body).turns
     problems = [] if turns and turns[0].by == "user" else ["the first turn is not the user's"]
     problems += [] if turns and turns[-1].by == "user" else ["the last turn is not the user's"]
@@ -91,6 +91,6 @@ def faults(body: bytes) -> list[str]:
 
 
 def text_of(body: bytes) -> str:
-    """All texts of a request, for searches."""
+    """Return all texts of a request, for searches."""
     data: dict[str, Any] = msgspec.json.decode(body)
     return "\n".join(part.get("text", "") for turn in data["turns"] for part in turn["parts"])

@@ -1,4 +1,4 @@
-"""Long histories, made fast, for tests and benchmarks of growth."""
+"""Creates long histories quickly, for tests and benchmarks of growth."""
 
 from collections.abc import Callable
 from pathlib import Path

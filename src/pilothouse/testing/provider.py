@@ -32,8 +32,8 @@ class FakeProvider:
     def __init__(
         self, script: Script, *, strict: bool = True, models: Sequence[str] | None = (), key: str | None = None
     ) -> None:
-        """With `strict`, `stop` raises the recorded faults. `models` are the models it lists; None for a server that
-        lists none. With `key`, requests with another key are refused, and the error repeats that key."""
+        """With `strict`, `stop` raises the recorded faults. `models` are the models that the server lists; None for a
+        server without a list. With `key`, requests with another key are refused, and the error repeats that key."""
         self._strict = strict
         self._models = models
         self._key = key
@@ -92,7 +92,7 @@ class FakeProvider:
         return await reader.readexactly(int(fields.get(b"content-length", 0)))
 
     def _is_answered_by_head(self, writer: asyncio.StreamWriter) -> bool:
-        """Answer a request that its head decides: a wrong key, or a list of models. Whether it is answered."""
+        """Answer a request with a wrong key, or for the list of models. Return whether the request is answered."""
         head = self.headers[-1].decode("latin-1")
         match = re.search(r"(?im)^authorization: Bearer (.*?)\r?$", head)
         key = match[1] if match else ""
@@ -108,14 +108,14 @@ class FakeProvider:
         return True
 
     def judge(self, body: bytes) -> list[str]:
-        """The faults of a body."""
+        """Return the faults of a body."""
         try:
             return faults(msgspec.json.decode(body))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             return [f"body: {error}"]
 
     def choose(self, body: bytes) -> Answer:
-        """The next answer of the script. Raises: ModelRefused for an exhausted script."""
+        """Return the next answer of the script. Raises: ModelRefused for an exhausted script."""
         self.requests.append(msgspec.json.decode(body))
         return self._player.answer("turn")
 
@@ -140,7 +140,7 @@ class FakeProvider:
             await writer.drain()
 
     async def lines(self, answer: Answer) -> AsyncIterator[bytes]:
-        """The lines of an answer, event by event."""
+        """Yield the lines of an answer, event by event."""
         if answer.raw is not None:
             for raw in answer.raw:
                 yield raw.encode("utf-8", "surrogateescape")
@@ -156,7 +156,7 @@ class FakeProvider:
 
 
 def chunk_of(event: ModelEvent) -> dict[str, Any]:
-    """An event as a chunk of the real wire format."""
+    """Convert an event to a chunk of the real wire format."""
     delta: dict[str, Any] = {}
     finish = None
     match event:

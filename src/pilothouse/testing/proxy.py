@@ -34,7 +34,7 @@ class Proxy:
 
     @property
     def port(self) -> int:
-        assert self._server is not None, "use it as an async context manager"
+        assert self._server is not None, "use the proxy as an async context manager"
         port: int = self._server.sockets[0].getsockname()[1]
         return port
 
@@ -94,7 +94,7 @@ class Proxy:
             await asyncio.wait({requests_pump, answers_pump})
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, max_bytes: int | None) -> bool:
-        """Forward bytes until the end or up to `max_bytes`. Whether the connection was cut."""
+        """Forward bytes until the end or up to `max_bytes`. Return whether the connection was cut."""
         forwarded = 0
         with suppress(OSError):  # one side has closed the connection
             while data := await reader.read(_READ_BYTES):

@@ -46,7 +46,7 @@ def check(body: Any) -> None:
 
 
 def faults(body: Any) -> list[str]:
-    """All faults of a decoded body, each with its place. Never raises."""
+    """Return all faults of a decoded body, each with its place. Never raises."""
     if not isinstance(body, dict):
         return ["body: is not an object"]
     texts = [*_unsendable(body), *_head(body), *_conversation(body), *tool_faults(body)]
@@ -54,7 +54,7 @@ def faults(body: Any) -> list[str]:
 
 
 def _unsendable(body: dict[str, Any]) -> Iterator[str]:
-    """Values anywhere in a body that JSON in UTF-8 cannot represent."""
+    """Yield faults of values that JSON in UTF-8 cannot represent, anywhere in a body."""
     stack: list[tuple[str, Any]] = [("", body)]
     while stack:
         place, value = stack.pop()

@@ -1,4 +1,4 @@
-"""English: what stands between the parts of a list or of a text."""
+"""English separators between the items of a list or the sentences of a text."""
 
 from collections.abc import Mapping
 

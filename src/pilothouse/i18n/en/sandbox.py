@@ -1,4 +1,4 @@
-"""English texts of what the sandbox promises about a command."""
+"""English texts of the sandbox's promises about a command."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""English texts of what the agent is doing, for every state. Idle shows nothing."""
+"""English texts for the states: the agent's current activity. Idle has an empty text."""
 
 from collections.abc import Mapping
 

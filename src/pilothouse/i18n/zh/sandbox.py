@@ -1,4 +1,4 @@
-"""Chinese texts of what the sandbox promises about a command."""
+"""Chinese texts of the sandbox's promises about a command."""
 
 from collections.abc import Mapping
 

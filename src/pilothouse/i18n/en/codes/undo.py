@@ -1,4 +1,4 @@
-"""English texts of the codes about undo: what was put back, and what was not."""
+"""English texts of the codes about undo: restored files, and changes that cannot be undone."""
 
 from collections.abc import Mapping
 
