@@ -51,8 +51,7 @@ def build_runtime(
     handle = provider.handle()
     runtime = Runtime(
         RuntimeDependencies(
-            store=store
-            or FileStore(settings.data_dir, now=lambda: timestamp(ambient.now()), state_dir=settings.state_dir),
+            store=store or open_file_store(settings, ambient),
             adapter=adapter or handle.adapter,
             model=handle.model,
             registry=registry,
@@ -82,6 +81,11 @@ def build_runtime(
         )
     )
     return runtime
+
+
+def open_file_store(settings: Settings, ambient: Ambient) -> FileStore:
+    """Open the store in the data directory. Raises: StoreLocked."""
+    return FileStore(settings.data_dir, now=lambda: timestamp(ambient.now()), state_dir=settings.state_dir)
 
 
 def configured_tools(settings: Settings, environment: Mapping[str, str]) -> list[Tool[Any]]:

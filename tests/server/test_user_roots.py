@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pilothouse.cli.serve import unused_tables
+from pilothouse.cli.serve import unused_table_warnings
 from pilothouse.client import Client
 from pilothouse.config.configuration import Configuration
 from pilothouse.domain.errors import InvalidInput, ToolError
@@ -217,8 +217,8 @@ def test_a_table_for_a_user_who_does_not_exist_is_told(tmp_path: Path) -> None:
     settings = read_settings({"HOME": str(tmp_path)}, config=str(config), data_dir=str(tmp_path / "data"))
     tokens = Tokens(tmp_path / "data" / "server" / "tokens.json", TurnableAmbient())
     tokens.add("anna")
-    (warning,) = unused_tables(settings, tokens)
+    (warning,) = unused_table_warnings(settings, tokens)
     assert "[users.ana]" in translate(warning)
     assert "anna, local" in translate(warning)
     tokens.add("ana")
-    assert unused_tables(settings, tokens) == []
+    assert unused_table_warnings(settings, tokens) == []

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import AsyncIterator
 
+from pilothouse.app import open_file_store
 from pilothouse.cli.run import ExitCode
 from pilothouse.domain.audit import chain_reason
 from pilothouse.domain.codes import Code, Language, Reason
@@ -12,9 +13,9 @@ from pilothouse.domain.value import ContextId, Value
 from pilothouse.i18n import translate, ui_text
 from pilothouse.settings import Settings
 from pilothouse.storage.files.store import FileStore
-from pilothouse.system.ambient import SystemAmbient, timestamp
+from pilothouse.system.ambient import SystemAmbient
 
-_GOOD = frozenset({Code.AUDIT_WHOLE, Code.AUDIT_NOT_CONFIRMED})
+_GOOD_CODES = frozenset({Code.AUDIT_WHOLE, Code.AUDIT_NOT_CONFIRMED})
 
 
 class Finding(Value):
@@ -27,43 +28,44 @@ class Finding(Value):
 
     @property
     def is_good(self) -> bool:
-        return self.reason.code in _GOOD
+        return self.reason.code in _GOOD_CODES
 
 
 async def verify_command(options: argparse.Namespace, settings: Settings) -> int:
     """Check records and print the findings. Raises: StoreLocked while another process works on the data, NotFound."""
-    ambient = SystemAmbient()
-    store = FileStore(settings.data_dir, now=lambda: timestamp(ambient.now()), state_dir=settings.state_dir)
-    language, count, bad = settings.language, 0, 0
+    store = open_file_store(settings, SystemAmbient())
+    language, count, bad_count = settings.language, 0, 0
     try:
-        findings = _one(store, ContextId(options.id)) if options.id is not None else _all(store, language)
+        findings = (
+            _check_context(store, ContextId(options.id)) if options.id is not None else _check_all(store, language)
+        )
         async for finding in findings:
             count += 1
             accepted = ""
             if options.accept and finding.reason.code is not Code.AUDIT_WHOLE:
                 finding, accepted = await _accept(store, finding, language)
-            bad += not finding.is_good
+            bad_count += not finding.is_good
             print(visible(f"{finding.name}  {translate(finding.reason, language)}{accepted}"), flush=True)
     finally:
         await store.close()
-    print(ui_text("audit", "summary", language, count=count, bad=bad))
-    if bad and not options.accept:
-        words = ("pilothouse audit verify", options.id, "--accept")
-        print(visible(ui_text("audit", "how", language, command=" ".join(word for word in words if word is not None))))
-    return int(ExitCode.ERROR if bad else ExitCode.DONE)
+    print(ui_text("audit", "summary", language, count=count, bad=bad_count))
+    if bad_count and not options.accept:
+        command = " ".join(filter(None, ("pilothouse audit verify", options.id, "--accept")))
+        print(visible(ui_text("audit", "how", language, command=command)))
+    return int(ExitCode.ERROR if bad_count else ExitCode.DONE)
 
 
-async def _all(store: FileStore, language: Language) -> AsyncIterator[Finding]:
+async def _check_all(store: FileStore, language: Language) -> AsyncIterator[Finding]:
     for user in await store.users():
-        yield await _rules(store, user, language)
+        yield await _check_rules(store, user, language)
     for summary in await store.contexts():
-        async for finding in _one(store, summary.context_id):
+        async for finding in _check_context(store, summary.context_id):
             yield finding
     for context_id in await store.lost_contexts():
         yield Finding(context_id, Reason(Code.AUDIT_LOST), context_id=context_id)
 
 
-async def _one(store: FileStore, context_id: ContextId) -> AsyncIterator[Finding]:
+async def _check_context(store: FileStore, context_id: ContextId) -> AsyncIterator[Finding]:
     try:
         reason = chain_reason((await store.audit(context_id, limit=0)).chain)
     except NotFound:
@@ -75,7 +77,7 @@ async def _one(store: FileStore, context_id: ContextId) -> AsyncIterator[Finding
     yield Finding(context_id, reason, context_id=context_id)
 
 
-async def _rules(store: FileStore, user: str, language: Language) -> Finding:
+async def _check_rules(store: FileStore, user: str, language: Language) -> Finding:
     name = ui_text("audit", "rules", language, user=user)
     try:
         log = await store.user_log(user)
@@ -96,11 +98,11 @@ async def _accept(store: FileStore, finding: Finding, language: Language) -> tup
     if finding.context_id is not None:
         if finding.reason.code is Code.AUDIT_LOST:
             return Finding(finding.name, Reason(Code.AUDIT_WHOLE)), f" ({ui_text('audit', 'accepted', language)})"
-        again = await anext(_one(store, finding.context_id))
+        finding_after = await anext(_check_context(store, finding.context_id))
     else:
         assert finding.user is not None
-        again = await _rules(store, finding.user, language)
-    return again, f" ({ui_text('audit', 'accepted', language)})" if again.is_good else ""
+        finding_after = await _check_rules(store, finding.user, language)
+    return finding_after, f" ({ui_text('audit', 'accepted', language)})" if finding_after.is_good else ""
 
 
 async def _accept_record(store: FileStore, finding: Finding) -> None:

@@ -55,10 +55,10 @@ def clean_command(options: argparse.Namespace, settings: Settings) -> int:
         return 0
     lock = lock_directory(data)
     try:
-        _free(data, days)
+        _delete_free(data, days)
     finally:
         os.close(lock)
-    print(ui_text("clean", "freed", language, size=_shown(usage.total - _measure(data, days).total)))
+    print(ui_text("clean", "freed", language, size=_megabytes(usage.total - _measure(data, days).total)))
     return 0
 
 
@@ -84,21 +84,23 @@ def _measure(data: Path, days: int) -> _Usage:
 
 
 def _report(usage: _Usage, data: Path, days: int, language: Language) -> Iterator[str]:
-    yield ui_text("clean", "total", language, data=data, size=_shown(usage.total))
+    yield ui_text("clean", "total", language, data=data, size=_megabytes(usage.total))
     sizes = usage.conversations
-    yield ui_text("clean", "conversations", language, size=_shown(sum(each.size for each in sizes)), count=len(sizes))
+    yield ui_text(
+        "clean", "conversations", language, size=_megabytes(sum(each.size for each in sizes)), count=len(sizes)
+    )
     for name in ("outputs", "uploads", "undo"):
-        yield ui_text("clean", name, language, size=_shown(sum(getattr(each, name) for each in sizes)))
-    yield ui_text("clean", "cache", language, size=_shown(usage.cache))
-    yield ui_text("clean", "remnants", language, size=_shown(usage.remnants))
-    yield ui_text("clean", "expired", language, size=_shown(usage.expired), days=days)
+        yield ui_text("clean", name, language, size=_megabytes(sum(getattr(each, name) for each in sizes)))
+    yield ui_text("clean", "cache", language, size=_megabytes(usage.cache))
+    yield ui_text("clean", "remnants", language, size=_megabytes(usage.remnants))
+    yield ui_text("clean", "expired", language, size=_megabytes(usage.expired), days=days)
     if sizes:
         yield ui_text("clean", "largest", language)
-        yield from (f"    {_shown(each.size):>10}   {each.id}" for each in sizes[:_MAX_SHOWN_CONVERSATIONS])
-    yield ui_text("clean", "free", language, size=_shown(usage.free))
+        yield from (f"    {_megabytes(each.size):>10}   {each.id}" for each in sizes[:_MAX_SHOWN_CONVERSATIONS])
+    yield ui_text("clean", "free", language, size=_megabytes(usage.free))
 
 
-def _free(data: Path, days: int) -> None:
+def _delete_free(data: Path, days: int) -> None:
     for path in _expired(data, days):
         path.unlink(missing_ok=True)
     for path in (data / "cache", *_remnants(data)):
@@ -140,7 +142,7 @@ def _size(folder: Path) -> int:
     return total
 
 
-def _shown(size: int) -> str:
+def _megabytes(size: int) -> str:
     return f"{size / 1_000_000:,.1f} MB"
 
 

@@ -29,12 +29,15 @@ from pilothouse.settings import Settings, language_of, placement_warnings, read_
 from pilothouse.terminal.repl import Conversation
 from pilothouse.tools.mcp.definitions import mcp_server_warnings
 
-_CONFIGURATION = frozenset(
+_CONFIGURATION_CODES = frozenset(
     {Code.INVALID_CONFIG, Code.OPEN_ACCESS, Code.WEAK_ACCESS, Code.CANNOT_LISTEN, Code.PORT_TAKEN}
 )
-_WITHOUT_RUNTIME = frozenset({"audit", "clean", "config", "doctor", "mcp", "open", "personas", "trust", "users"})
+_COMMANDS_WITHOUT_RUNTIME = frozenset(
+    {"audit", "clean", "config", "doctor", "mcp", "open", "personas", "trust", "users"}
+)
 MAX_WARNINGS_PRINTED = 10
-_USAGE = frozenset({Code.UNKNOWN_MODE, Code.UNKNOWN_PERSONA, Code.EMPTY_MESSAGE})
+_MAX_PIPED_BYTES = 1_000_000
+_USAGE_CODES = frozenset({Code.UNKNOWN_MODE, Code.UNKNOWN_PERSONA, Code.EMPTY_MESSAGE})
 
 
 def run_command_line(arguments: list[str]) -> int:
@@ -90,18 +93,18 @@ async def _start(options: argparse.Namespace) -> int:
             raise InvalidInput(Code.CONFIG_MISSING, path=str(settings.configuration.user_file))
         settings.configuration.read_servers = mcp_server_warnings
         _print_warnings(options, settings)
-        if options.command in _WITHOUT_RUNTIME:
-            return await _answer(options, settings)
+        if options.command in _COMMANDS_WITHOUT_RUNTIME:
+            return await _run_without_runtime(options, settings)
         roots, user_roots = _roots(options, settings)
         runtime = build_runtime(settings, os.environ, roots=roots, user_roots=user_roots)
     except StoreLocked as error:
-        return _complain(translate(error.reason, language_of(os.environ)), ExitCode.TRY_LATER)
+        return _print_error(translate(error.reason, language_of(os.environ)), ExitCode.TRY_LATER)
     except (RequestError, StoreDamaged) as error:
-        is_usage = error.reason.code in _USAGE
+        is_usage = error.reason.code in _USAGE_CODES
         text = translate(error.reason, language_of(os.environ))
-        return _complain(text, ExitCode.USAGE if is_usage else ExitCode.CONFIGURATION)
+        return _print_error(text, ExitCode.USAGE if is_usage else ExitCode.CONFIGURATION)
     except OSError as error:
-        return _complain_of_file(error, language_of(os.environ), ExitCode.CONFIGURATION)
+        return _print_file_error(error, language_of(os.environ), ExitCode.CONFIGURATION)
     termination = _Termination()
     async with runtime:
         try:
@@ -111,20 +114,20 @@ async def _start(options: argparse.Namespace) -> int:
                 raise
             return 128 + termination.number
         except PilothouseError as error:
-            return _complain(translate(error.reason, settings.language), _exit_of(error.reason.code))
+            return _print_error(translate(error.reason, settings.language), _exit_of(error.reason.code))
         except OSError as error:
-            return _complain_of_file(error, settings.language, ExitCode.ERROR)
+            return _print_file_error(error, settings.language, ExitCode.ERROR)
 
 
-def _complain_of_file(error: OSError, language: Language, status: ExitCode) -> int:
+def _print_file_error(error: OSError, language: Language, status: ExitCode) -> int:
     """Print an error about a file. Raises: BrokenPipeError when nobody reads the output, since no file is at fault."""
     if isinstance(error, BrokenPipeError):
         raise error
     unusable = Reason(Code.FILE_UNREADABLE, {"path": str(error.filename or "."), "detail": error.strerror})
-    return _complain(translate(unusable, language), status)
+    return _print_error(translate(unusable, language), status)
 
 
-async def _answer(options: argparse.Namespace, settings: Settings) -> int:
+async def _run_without_runtime(options: argparse.Namespace, settings: Settings) -> int:
     """Run a command that needs no runtime. Raises: PilothouseError, OSError."""
     if options.command in ("config", "trust"):
         configured_tools(settings, os.environ)
@@ -156,9 +159,9 @@ async def _answer(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _exit_of(code: Code) -> ExitCode:
-    if code in _CONFIGURATION:
+    if code in _CONFIGURATION_CODES:
         return ExitCode.CONFIGURATION
-    return ExitCode.USAGE if code in _USAGE else ExitCode.ERROR
+    return ExitCode.USAGE if code in _USAGE_CODES else ExitCode.ERROR
 
 
 def _roots(options: argparse.Namespace, settings: Settings) -> tuple[list[Path], dict[str, list[Path]]]:
@@ -180,16 +183,16 @@ async def _dispatch(
         return await serve_command(options, settings, runtime)
     if options.command == "contexts":
         return await contexts_command(options, runtime, settings.language)
-    prompt = options.prompt + _piped() if options.command == "run" else None
+    prompt = options.prompt + _read_piped_input() if options.command == "run" else None
     if prompt is not None:
         check_payloads([TextPayload(content=prompt)])  # before a conversation is created for the prompt
     termination.handle_signals()
     context_id = options.context
     persona = options.persona if options.persona != NO_PERSONA else None
     if context_id is None:
-        where = options.workspace or Path.cwd()
+        workspace = options.workspace or Path.cwd()
         model = settings.model.name if options.model is not None else None  # --model overrides the model of a persona
-        context_id = await runtime.create_context(where, mode=settings.mode, persona=persona, model=model)
+        context_id = await runtime.create_context(workspace, mode=settings.mode, persona=persona, model=model)
     elif options.persona is not None:
         await runtime.set_persona(context_id, persona)
     if prompt is not None:
@@ -219,8 +222,10 @@ def _show_personas(options: argparse.Namespace, settings: Settings) -> int:
     if not os.path.isdir(workspace):
         raise InvalidInput(Code.INVALID_WORKSPACE, path=workspace)
     configuration = settings.configuration
-    brought = configuration.status(workspace)
-    has_untrusted = brought.status != "trusted" and any(name.startswith("personas/") for name in brought.files)
+    folder_trust = configuration.status(workspace)
+    has_untrusted = folder_trust.status != "trusted" and any(
+        name.startswith("personas/") for name in folder_trust.files
+    )
     return personas_command(options, configuration.personas(workspace), settings.language, has_untrusted=has_untrusted)
 
 
@@ -228,7 +233,7 @@ def _show_configuration(options: argparse.Namespace, settings: Settings) -> int:
     """Print the configuration in effect. Raises: InvalidInput for errors in the folder's own file."""
     workspace = _workspace(options)
     configuration = settings.configuration
-    steering = configuration.workspace_policy(workspace)
+    policy = configuration.workspace_policy(workspace)
     files = {
         "your settings": configuration.user_file,
         "your tool settings": configuration.user_file.parent / "tools.toml",
@@ -239,17 +244,17 @@ def _show_configuration(options: argparse.Namespace, settings: Settings) -> int:
     lines = [
         *(f"{name}: {path}{'' if path.exists() else ' (not found)'}" for name, path in files.items()),
         f"model: {settings.model.provider}:{settings.model.name}",
-        f"mode: {_mode_and_origin(settings, steering)}",
+        f"mode: {_mode_and_origin(settings, policy)}",
         f"modes: {', '.join(configuration.modes.all)}",
-        f"extra approval rules: {', '.join(policy.kind for policy in (steering.preference, *steering.policies))}",
+        f"extra approval rules: {', '.join(each.kind for each in (policy.preference, *policy.policies))}",
         f"limits: {', '.join(f'{name} {value}' for name, value in limits.items() if value is not None) or 'default'}",
         f"personas: {', '.join(configuration.personas(workspace)) or '-'}",
-        f"disabled tools: {', '.join(sorted(steering.disabled)) or '-'}",
-        f"tools that always ask: {', '.join(sorted(steering.always_ask)) or '-'}",
+        f"disabled tools: {', '.join(sorted(policy.disabled)) or '-'}",
+        f"tools that always ask: {', '.join(sorted(policy.always_ask)) or '-'}",
         f"project settings: {', '.join(trust.files) or '-'} ({trust.status})",
         f"data folder: {settings.data_dir}",
-        *(f"folder {each.folder}: {each.mode.name}" for each in steering.directories),
-        *(f"rule: {translate_rule(rule, settings.language)}" for rule in steering.rules),
+        *(f"folder {each.folder}: {each.mode.name}" for each in policy.directories),
+        *(f"rule: {translate_rule(rule, settings.language)}" for rule in policy.rules),
         *(f"warning: {translate(warning, settings.language)}" for warning in configuration.warnings(workspace)),
     ]
     print(visible("\n".join(lines)))
@@ -276,23 +281,23 @@ def _workspace(options: argparse.Namespace) -> str:
     return os.path.realpath(options.workspace or Path.cwd())
 
 
-def _mode_and_origin(settings: Settings, steering: WorkspacePolicy) -> str:
+def _mode_and_origin(settings: Settings, policy: WorkspacePolicy) -> str:
     if settings.mode is not None:
         return f"{settings.mode} (command line or environment)"
-    if steering.mode is None:
+    if policy.mode is None:
         return f"{DEFAULT_MODE} (default)"
-    is_own = steering.mode == settings.configuration.workspace_policy(None).mode
+    is_own = policy.mode == settings.configuration.workspace_policy(None).mode
     origin = "your settings" if is_own else "project settings"
-    return f"{steering.mode} ({origin})"
+    return f"{policy.mode} ({origin})"
 
 
-def _piped() -> str:
+def _read_piped_input() -> str:
     if sys.stdin is None or sys.stdin.isatty():
         return ""
-    text = sys.stdin.buffer.read(1_000_001).decode(errors="replace").strip()
+    text = sys.stdin.buffer.read(_MAX_PIPED_BYTES + 1).decode(errors="replace").strip()
     return f"\n\n{text}" if text else ""
 
 
-def _complain(text: str, code: int) -> int:
+def _print_error(text: str, code: int) -> int:
     print(visible(text), file=sys.stderr)
     return int(code)

@@ -27,7 +27,7 @@ from pilothouse.tools.mcp.definitions import MCPServerDefinition, read_definitio
 from pilothouse.tools.mcp.servers import AcceptedTools, MCPServers
 from pilothouse.tools.registry import Registry
 
-_SECONDS = 30
+_TEST_TIMEOUT_SECONDS = 30
 
 
 async def mcp_command(options: argparse.Namespace, settings: Settings) -> int:
@@ -47,7 +47,7 @@ async def mcp_command(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _own(settings: Settings) -> list[MCPServerDefinition]:
+def _user_mcp_servers(settings: Settings) -> list[MCPServerDefinition]:
     file = settings.configuration.servers_file
     text = read_text(file)
     return read_definitions(text, str(file)).servers if text is not None else []
@@ -57,22 +57,26 @@ def _list(options: argparse.Namespace, settings: Settings) -> None:
     language = settings.language
     folder_trust = settings.configuration.status(str(options.workspace or Path.cwd()))
     text = folder_trust.files.get("mcp_servers.json")
-    beside = read_definitions(text, f"{folder_trust.folder}/.pilothouse/mcp_servers.json").servers if text else []
+    folder_servers = (
+        read_definitions(text, f"{folder_trust.folder}/.pilothouse/mcp_servers.json").servers if text else []
+    )
     origin = ui_text("mcp", "folder" if folder_trust.status == "trusted" else "untrusted", language)
-    lines = [_line(server) for server in _own(settings)] + [f"{_line(server)}  ({origin})" for server in beside]
+    lines = [_server_line(server) for server in _user_mcp_servers(settings)] + [
+        f"{_server_line(server)}  ({origin})" for server in folder_servers
+    ]
     print(visible("\n".join(lines)) if lines else ui_text("mcp", "none", language))
 
 
-def _line(server: MCPServerDefinition) -> str:
+def _server_line(server: MCPServerDefinition) -> str:
     target = server.url or " ".join((server.command or "", *server.args))
-    off = "" if server.enabled else "  ○"
-    return f"{server.name:20} {server.transport:6} {target}{off}"
+    disabled_mark = "" if server.enabled else "  ○"
+    return f"{server.name:20} {server.transport:6} {target}{disabled_mark}"
 
 
-def _pairs(entries: Sequence[str], key: str) -> dict[str, str]:
+def _parse_pairs(entries: Sequence[str], key: str) -> dict[str, str]:
     pairs = [entry.partition("=") for entry in entries]
-    wrong = [name for name, equals, _ in pairs if not equals or not name]
-    if wrong:
+    invalid = [name for name, equals, _ in pairs if not equals or not name]
+    if invalid:
         raise InvalidInput(Code.COMMAND_USAGE, usage=f"--{key} NAME=VALUE")
     return {name: value for name, _, value in pairs}
 
@@ -80,41 +84,41 @@ def _pairs(entries: Sequence[str], key: str) -> dict[str, str]:
 def _add(file: Path, options: argparse.Namespace) -> None:
     target: list[str] = options.target
     server: dict[str, Any] = {}
-    is_address = len(target) == 1 and "://" in target[0]
-    if (is_address and options.env) or (not is_address and options.header):
+    is_url = len(target) == 1 and "://" in target[0]
+    if (is_url and options.env) or (not is_url and options.header):
         raise InvalidInput(
             Code.COMMAND_USAGE,
             usage="pilothouse mcp add NAME URL [--header …], pilothouse mcp add NAME [--env …] -- COMMAND",
         )
-    if is_address:
+    if is_url:
         server["url"] = target[0]
         if options.header:
-            server["headers"] = _pairs(options.header, "header")
+            server["headers"] = _parse_pairs(options.header, "header")
     else:
         server["command"], server["args"] = target[0], target[1:]
         if options.env:
-            server["env"] = _pairs(options.env, "env")
+            server["env"] = _parse_pairs(options.env, "env")
     if options.trusted:
         server["trusted"] = True
-    data, named = _data(file)
-    if options.name in named:
+    data, servers_by_name = _read_servers_by_name(file)
+    if options.name in servers_by_name:
         raise InvalidInput(
             Code.COMMAND_USAGE,
             usage=f"pilothouse mcp remove {options.name} first, because {options.name} already exists",
         )
-    named[options.name] = server
+    servers_by_name[options.name] = server
     _write(file, data)
 
 
 def _remove(file: Path, name: str) -> None:
-    data, named = _data(file)
-    if name not in named:
-        raise NotFound(Code.UNKNOWN_SERVER, server=name, allowed=", ".join(named) or "-")
-    del named[name]
+    data, servers_by_name = _read_servers_by_name(file)
+    if name not in servers_by_name:
+        raise NotFound(Code.UNKNOWN_SERVER, server=name, allowed=", ".join(servers_by_name) or "-")
+    del servers_by_name[name]
     _write(file, data)
 
 
-def _data(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read_servers_by_name(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The contents of the file, and the table in it that maps names to servers. A list of servers becomes such a table.
 
     Raises: InvalidInput, also for a file with comments: rewriting the file would lose them.
@@ -143,12 +147,12 @@ def _write(file: Path, data: dict[str, Any]) -> None:
 async def _test(settings: Settings, name: str) -> int:
     print(visible(ui_text("mcp", "connecting", settings.language, name=name)), file=sys.stderr, flush=True)
     registry = Registry([])
-    own_servers = _own(settings)
-    chosen = [server for server in own_servers if server.name == name]
-    if not chosen:
-        raise NotFound(Code.UNKNOWN_SERVER, server=name, allowed=", ".join(each.name for each in own_servers) or "-")
+    user_servers = _user_mcp_servers(settings)
+    definitions = [server for server in user_servers if server.name == name]
+    if not definitions:
+        raise NotFound(Code.UNKNOWN_SERVER, server=name, allowed=", ".join(each.name for each in user_servers) or "-")
     servers = MCPServers(
-        registry, chosen, environment=os.environ, ambient=SystemAmbient(), accepted=AcceptedTools(None)
+        registry, definitions, environment=os.environ, ambient=SystemAmbient(), accepted=AcceptedTools(None)
     )
     connection = servers.find(name, set())
     has_answered = asyncio.Event()  # set at the first success or failure: this command waits for no retry
@@ -156,17 +160,17 @@ async def _test(settings: Settings, name: str) -> int:
     try:
         await connection.start()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_SECONDS):
+            async with asyncio.timeout(_TEST_TIMEOUT_SECONDS):
                 await has_answered.wait()
         is_ready = connection.status == "ready"
-        shape = servers.all(set())[0]
+        view = servers.all(set())[0]
         if connection.error is not None:
             lines = [translate(connection.error, settings.language)]
         else:
-            lines = [f"{shape.name}: {shape.status}" + (f", MCP {shape.protocol}" if shape.protocol else "")]
+            lines = [f"{view.name}: {view.status}" + (f", MCP {view.protocol}" if view.protocol else "")]
         lines += [f"  {tool.name}: {tool.description.partition(chr(10))[0]}" for tool in registry.tools.values()]
-        lines += [f"  prompt {prompt.name}: {prompt.description}" for prompt in shape.prompts]
-        if is_ready and shape.has_resources:
+        lines += [f"  prompt {prompt.name}: {prompt.description}" for prompt in view.prompts]
+        if is_ready and view.has_resources:
             lines += [f"  resource {resource.uri}" for resource in (await connection.resources())[:20]]
     finally:
         await servers.stop()
@@ -190,8 +194,8 @@ async def trust_command(options: argparse.Namespace, settings: Settings) -> int:
         key = "nothing" if folder_trust.status == "none" else "trusted"
         print(visible_line(ui_text("trust", key, language, folder=folder_trust.folder)))
         return 0
-    if not _show_whole(shown(folder_trust, settings.language), settings.language, is_asked=not options.yes) or (
-        not options.yes and not _says_yes(ui_text("trust", "ask", language))
+    if not _show_whole(trust_text(folder_trust, settings.language), settings.language, is_asked=not options.yes) or (
+        not options.yes and not _confirms(ui_text("trust", "ask", language))
     ):
         print(ui_text("trust", "left" if folder_trust.status == "new" else "kept", language))
         return 1
@@ -200,7 +204,7 @@ async def trust_command(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def shown(folder_trust: FolderTrust, language: Language) -> str:
+def trust_text(folder_trust: FolderTrust, language: Language) -> str:
     parts = [visible_line(ui_text("trust", "shown", language, folder=folder_trust.folder))]
     parts += [
         quoted(f"--- .pilothouse/{name}\n{text.rstrip()}", is_exact=True) for name, text in folder_trust.files.items()
@@ -218,17 +222,17 @@ def _show_whole(text: str, language: Language, *, is_asked: bool) -> bool:
     pages = PagedText(text)
     print(pages.next())
     while pages.has_more:
-        if _typed_now(ui_text("trust", "more", language, number=pages.next_number, count=pages.count)):
+        if _ask_now(ui_text("trust", "more", language, number=pages.next_number, count=pages.count)):
             return False
         print(pages.next())
     return True
 
 
-def _says_yes(question: str) -> bool:
-    return sys.stdin.isatty() and _typed_now(question).casefold() in ("y", "yes", "是")
+def _confirms(question: str) -> bool:
+    return sys.stdin.isatty() and _ask_now(question).casefold() in ("y", "yes", "是")
 
 
-def _typed_now(question: str) -> str:
+def _ask_now(question: str) -> str:
     """Ask a question and return the answer. Input typed before the question is discarded."""
     with contextlib.suppress(termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

@@ -8,11 +8,11 @@ from typing import Any
 from pilothouse import __version__
 
 _MAX_PORT = 65535
-_EVERYWHERE = ("config", "data_dir")
-_CONVERSATION = ("mode", "model", "workspace", "context", "persona")
-_ACCEPTED: Mapping[str | None, tuple[str, ...]] = {
-    None: _CONVERSATION,
-    "run": (*_CONVERSATION, "output_format"),
+_COMMON_OPTIONS = ("config", "data_dir")
+_CONVERSATION_OPTIONS = ("mode", "model", "workspace", "context", "persona")
+_ACCEPTED_OPTIONS: Mapping[str | None, tuple[str, ...]] = {
+    None: _CONVERSATION_OPTIONS,
+    "run": (*_CONVERSATION_OPTIONS, "output_format"),
     "serve": ("mode", "model", "workspace"),
     "config": ("mode", "model", "workspace"),
     "personas": ("workspace",),
@@ -109,9 +109,9 @@ def make_parser() -> argparse.ArgumentParser:
     _tools_parsers(commands)
     personas = _add_command(commands, "personas", "List the personas that are available in this folder")
     _add_accepted(personas, "personas")
-    shown = _add_command(_actions(personas), "show", "Show a persona's instructions and tools", of="personas")
-    shown.add_argument("id", metavar="NAME", help="Name of the persona")
-    _add_accepted(shown, "personas")
+    show = _add_command(_actions(personas), "show", "Show a persona's instructions and tools", of="personas")
+    show.add_argument("id", metavar="NAME", help="Name of the persona")
+    _add_accepted(show, "personas")
     clean = _add_command(
         commands,
         "clean",
@@ -143,7 +143,7 @@ def read_options(arguments: list[str]) -> argparse.Namespace:
             parser.error(f"-p is short for run and can't be used with {options.command}")
         options.command, options.prompt = "run", options.prompt_short
     for name in _OPTIONS:
-        if name not in (*_EVERYWHERE, *_ACCEPTED[options.command]) and getattr(options, name) is not None:
+        if name not in (*_COMMON_OPTIONS, *_ACCEPTED_OPTIONS[options.command]) and getattr(options, name) is not None:
             parser.error(f"{_flag(name)} has no effect on {options.command or 'a conversation in the terminal'}")
     if options.command in (None, "run") and options.context is not None and options.workspace is not None:
         parser.error("--workspace has no effect with --context: a conversation keeps its project folder")
@@ -174,14 +174,14 @@ def _serve_parser(commands: Any) -> None:
         help="Folder that may contain projects; repeatable",
     )
     serve.add_argument("--no-open", action="store_true", help="Don't open the web client in a browser")
-    opened = _add_command(
+    open_parser = _add_command(
         commands,
         "open",
         "Print a new sign-in link for the running server",
         "Print a link that signs one browser in to the running server of this data folder.",
     )
-    _add_accepted(opened, "open")
-    opened.add_argument("--no-open", action="store_true", help="Don't open the link in a browser")
+    _add_accepted(open_parser, "open")
+    open_parser.add_argument("--no-open", action="store_true", help="Don't open the link in a browser")
     users = _add_command(commands, "users", "List, add and remove users of the server")
     _add_accepted(users, "users")
     actions = _actions(users)
@@ -267,20 +267,20 @@ def _contexts_parser(commands: Any) -> None:
     _add_accepted(contexts, "contexts")
     contexts.add_argument("--archived", action="store_true", help="List archived conversations")
     actions = _actions(contexts)
-    listed = _add_command(actions, "list", "List conversations (the default action)", of="contexts")
-    listed.add_argument(
+    list_parser = _add_command(actions, "list", "List conversations (the default action)", of="contexts")
+    list_parser.add_argument(
         "--archived", action="store_true", default=argparse.SUPPRESS, help="List archived conversations"
     )
     export = _add_command(actions, "export", "Export a complete conversation to a file", of="contexts")
     export.add_argument("id", metavar="ID", help="ID of the conversation")
     export.add_argument("file", type=Path, metavar="FILE", help="New file to write")
-    imported = _add_command(actions, "import", "Import a conversation from an exported file", of="contexts")
-    imported.add_argument("file", type=Path, metavar="FILE", help="Exported file to read")
-    imported.add_argument(
+    import_parser = _add_command(actions, "import", "Import a conversation from an exported file", of="contexts")
+    import_parser.add_argument("file", type=Path, metavar="FILE", help="Exported file to read")
+    import_parser.add_argument(
         "--workspace", default=argparse.SUPPRESS, type=Path, metavar="FOLDER", help="Project folder of the conversation"
     )
-    imported.add_argument("--as", dest="new_id", metavar="ID", help="Import the conversation under another ID")
-    imported.add_argument(
+    import_parser.add_argument("--as", dest="new_id", metavar="ID", help="Import the conversation under another ID")
+    import_parser.add_argument(
         "--with-grants",
         action="store_true",
         help="Also import permissions from the file: rules, approvals, mode and extra approval rules",
@@ -325,7 +325,7 @@ def _examples(command: str) -> str:
 
 def _add_accepted(parser: argparse.ArgumentParser, command: str) -> None:
     """Add the options that a command accepts. Their defaults must not reset options given before the command."""
-    for name in (*_ACCEPTED[command], *_EVERYWHERE):
+    for name in (*_ACCEPTED_OPTIONS[command], *_COMMON_OPTIONS):
         _add_option(parser, name, default=argparse.SUPPRESS)
 
 

@@ -54,7 +54,7 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-_ENDS: dict[TurnEnd, ExitCode] = {
+_EXIT_CODES: dict[TurnEnd, ExitCode] = {
     "complete": ExitCode.DONE,
     "rejected": ExitCode.NOT_ALLOWED,
     "denied": ExitCode.NOT_ALLOWED,
@@ -63,7 +63,7 @@ _ENDS: dict[TurnEnd, ExitCode] = {
     "interrupted": ExitCode.ERROR,
     "error": ExitCode.ERROR,
 }
-_LATER = frozenset(
+_TEMPORARY_ERRORS = frozenset(
     {Code.MODEL_CONNECT, Code.MODEL_TIMEOUT, Code.MODEL_CUT, Code.MODEL_RATE_LIMITED, Code.MODEL_OVERLOADED}
 )
 
@@ -98,15 +98,15 @@ async def run(
     live = await runtime.context(context_id)
     place = branch_end(live)
     await runtime.send(context_id, prompt, mode=mode)
-    record = _Record()
+    record = _TurnRecord()
     async for event in stream_events(runtime, context_id, start=place):
         record.take(event)
         if output != "stream-json" and isinstance(event, StateEntered) and isinstance(event.state, TransientError):
-            _tell(err, retry_line(event.state, language))
+            _print_note(err, retry_line(event.state, language))
         if output == "text":
             _print_text(event, out, err, language, await _name_of_failed_call(runtime, context_id, event))
         elif output == "stream-json":
-            _print_line(_as_line(event), out)
+            _print_line(_stream_record(event), out)
         if isinstance(event, QuestionAsked):  # a script cannot answer
             with suppress(RequestError):
                 await runtime.decline(context_id, by="runtime")
@@ -120,13 +120,13 @@ async def run(
     result = await _result(runtime, live, record, language)
     if output == "text":
         out.write("\n" if record.text and not record.text.endswith("\n") else "")
-        _explain(result, err, language, program)
+        _print_outcome(result, err, language, program)
     else:
         _print_line(result, out)
     return ExitCode(result.exit_code)
 
 
-class _Record:
+class _TurnRecord:
     """The last text and the last error of a turn."""
 
     def __init__(self) -> None:
@@ -141,9 +141,9 @@ class _Record:
                 self.error = message.reason
 
 
-async def _result(runtime: Runtime, live: LiveContext, record: _Record, language: Language) -> Result:
+async def _result(runtime: Runtime, live: LiveContext, record: _TurnRecord, language: Language) -> Result:
     pending = await runtime.pending_calls(live.id)
-    error = _stopped_by(live.state) or record.error
+    error = _stop_reason(live.state) or record.error
     return Result(
         context_id=live.id,
         state=str(live.state.__struct_config__.tag),
@@ -157,7 +157,7 @@ async def _result(runtime: Runtime, live: LiveContext, record: _Record, language
     )
 
 
-def _stopped_by(state: State) -> Reason | None:
+def _stop_reason(state: State) -> Reason | None:
     """Return the error of a state that stopped the turn; such an error has no message."""
     match state:
         case Failed(error_message=reason) | WaitingForRecovery(reason=reason):
@@ -174,11 +174,11 @@ def _exit_code(live: LiveContext, error: Reason | None) -> ExitCode:
     if not isinstance(live.state, Idle):
         return ExitCode.ERROR
     if live.core.last_turn == "error" and error is not None:
-        if error.code in _LATER:
+        if error.code in _TEMPORARY_ERRORS:
             return ExitCode.TRY_LATER
         if error.code is Code.MODEL_AUTH:
             return ExitCode.CONFIGURATION
-    return _ENDS[live.core.last_turn]
+    return _EXIT_CODES[live.core.last_turn]
 
 
 async def _name_of_failed_call(runtime: Runtime, context_id: str, event: TurnEvent) -> str:
@@ -193,19 +193,19 @@ async def _name_of_failed_call(runtime: Runtime, context_id: str, event: TurnEve
 
 def _print_text(event: TurnEvent, out: TextIO, err: TextIO, language: Language, failed: str) -> None:
     """Print text on a terminal as it arrives. Elsewhere, text of an attempt that was cut is omitted."""
-    is_shown = out.isatty()
+    is_terminal = out.isatty()
     match event:
-        case TextAdded(text=text) if is_shown:
+        case TextAdded(text=text) if is_terminal:
             out.write(visible(text))
             out.flush()
-        case MessageAdded(message=Text(role="assistant") as message) if not is_shown and message.ended != "cut":
+        case MessageAdded(message=Text(role="assistant") as message) if not is_terminal and message.ended != "cut":
             out.write(visible(message.content))
             out.flush()
         case AnswerCut():
-            out.write("\n" if is_shown else "")
+            out.write("\n" if is_terminal else "")
             err.write(translate(Reason(Code.MODEL_CUT), language) + "\n")
         case MessageAdded(message=ToolRequest() as message):
-            out.write("" if is_shown else visible(message.content))
+            out.write("" if is_terminal else visible(message.content))
             out.write("\n" if message.content else "")
             for call in message.calls:
                 err.write(visible(f"· {call.tool} {call.arguments}\n"))
@@ -216,24 +216,24 @@ def _print_text(event: TurnEvent, out: TextIO, err: TextIO, language: Language, 
             err.write(visible(f"· {failed}: {translate_exit_status(status, language)}\n"))
 
 
-def _explain(result: Result, err: TextIO, language: Language, program: str) -> None:
+def _print_outcome(result: Result, err: TextIO, language: Language, program: str) -> None:
     command = f"{program} --context {result.context_id}"
     if result.error is not None:
-        _tell(err, result.error)
+        _print_note(err, result.error)
     if result.exit_code == ExitCode.LIMIT:
-        _tell(err, ui_text("terminal", "go_on_with", language, command=command))
+        _print_note(err, ui_text("terminal", "go_on_with", language, command=command))
     for call in result.pending:
-        _tell(err, ui_text("terminal", "waits_for_approval", language, call=call))
+        _print_note(err, ui_text("terminal", "waits_for_approval", language, call=call))
     if result.pending:
-        _tell(err, ui_text("terminal", "decide_with", language, command=command))
+        _print_note(err, ui_text("terminal", "decide_with", language, command=command))
 
 
-def _tell(err: TextIO, text: str) -> None:
+def _print_note(err: TextIO, text: str) -> None:
     err.write(visible(text) + "\n")
     err.flush()
 
 
-def _as_line(event: TurnEvent) -> dict[str, object]:
+def _stream_record(event: TurnEvent) -> dict[str, object]:
     match event:
         case AnswerCut():
             return {"type": "cut", "message_id": event.message_id}

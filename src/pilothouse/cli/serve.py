@@ -25,7 +25,7 @@ from pilothouse.settings import Settings, placement_warnings
 from pilothouse.system.ambient import SystemAmbient
 
 _LOG = logging.getLogger("pilothouse")
-_COLLECT_AFTER = 20_000
+_GC_THRESHOLD_ALLOCATIONS = 20_000
 
 
 async def serve_command(options: argparse.Namespace, settings: Settings, runtime: Runtime) -> int:
@@ -35,16 +35,20 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
     host = options.host or server_settings.host or HOST
     tokens = _tokens(settings)
     ports = [port for port in (options.port, server_settings.port) if port is not None]
-    listening = listen(host, ports[0] if ports else None, tokens)
-    port = listening.getsockname()[1]
+    sock = listen(host, ports[0] if ports else None, tokens)
+    port = sock.getsockname()[1]
     tokens.prepare()
     provider = runtime.dependencies.provider
     set_up_logs(lambda: [*tokens.secrets(), *(provider.secrets() if provider is not None else [])])
-    warnings = [*settings.configuration.warnings(), *shared_server(tokens), *unused_tables(settings, tokens)]
+    warnings = [
+        *settings.configuration.warnings(),
+        *shared_server_warnings(tokens),
+        *unused_table_warnings(settings, tokens),
+    ]
     warnings += placement_warnings(settings.data_dir, runtime.dependencies.roots)
     for warning in warnings:
         _LOG.warning(translate(warning))
-    serving = make_server_state(
+    server_state = make_server_state(
         runtime,
         tokens,
         workspace=workspace_of(options, runtime.dependencies.roots),
@@ -61,13 +65,13 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
     # Loaded modules stay for the life of the process: collecting them repeatedly would delay every stream.
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_COLLECT_AFTER)
+    gc.set_threshold(_GC_THRESHOLD_ALLOCATIONS)
 
     def ready() -> None:
         demo = ui_text("serve", "demo", language) if runtime.dependencies.is_demo else ""
         print(f"Pilothouse {__version__} · {ui_text('serve', 'model', language)} {settings.model.name}{demo}")
         print(f"{ui_text('serve', 'roots', language)} {', '.join(map(str, runtime.dependencies.roots))}")
-        print(f"{ui_text('serve', 'workspace', language)} {serving.workspace(None, LOCAL)}")
+        print(f"{ui_text('serve', 'workspace', language)} {server_state.workspace(None, LOCAL)}")
         command = _open_command(options)
         if not sys.stdout.isatty():  # a log must not contain a sign-in link
             print(ui_text("serve", "sign_in", language, command=command))
@@ -80,7 +84,7 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
             asyncio.get_running_loop().run_in_executor(None, open_in_browser, link)
 
     with published_address(settings.data_dir, url):
-        await serve(serving, listening, ready)
+        await serve(server_state, sock, ready)
     print(ui_text("serve", "stopping", language), flush=True)
     return 0
 
@@ -95,14 +99,14 @@ def sign_in_link(url: str, tokens: Tokens) -> str:
     return f"{url}?code={tokens.new_code()}"
 
 
-def unused_tables(settings: Settings, tokens: Tokens) -> list[Reason]:
+def unused_table_warnings(settings: Settings, tokens: Tokens) -> list[Reason]:
     """Return warnings about restrictions of unknown users: a misspelt name restricts nobody."""
     users = sorted({LOCAL, *tokens.users()})
     unknown = [user for user in settings.configuration.user_roots if user not in users]
     return [Reason(Code.USER_TABLE_UNUSED, {"user": user, "users": ", ".join(users)}) for user in unknown]
 
 
-def shared_server(tokens: Tokens) -> list[Reason]:
+def shared_server_warnings(tokens: Tokens) -> list[Reason]:
     """Return a warning that names the users of a server with several users."""
     users = sorted({LOCAL, *tokens.users()})
     return [Reason(Code.SHARED_SERVER, {"users": ", ".join(users)})] if len(users) > 1 else []
@@ -167,7 +171,7 @@ def users_command(options: argparse.Namespace, settings: Settings) -> int:
     tokens = _tokens(settings)
     if options.action == "add":
         print(tokens.add(options.name))
-        for warning in shared_server(tokens):
+        for warning in shared_server_warnings(tokens):
             print(translate(warning, settings.language), file=sys.stderr)
     elif options.action == "token":
         print(tokens.renew(options.name))
