@@ -17,7 +17,7 @@ from pilothouse.domain.states import AwaitingToolApproval, is_resting
 from pilothouse.domain.value import ContextId
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.commands.calls import PersonsDecision
-from pilothouse.terminal.call_card import shown
+from pilothouse.terminal.call_card import call_card
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
@@ -163,8 +163,8 @@ async def test_a_person_is_told_when_what_a_command_runs_may_change(
         context_id, (call,) = await waiting(here)
         answer = await client.call("GET", f"/api/contexts/{context_id}/tool-calls/{call.id}")
         assert answer["may_change"] is may_change
-    assert ("can still change after you approve" in shown(call, "en")) is may_change
-    assert ("仍可能被更改" in shown(call, "zh")) is may_change
+    assert ("can still change after you approve" in call_card(call, "en")) is may_change
+    assert ("仍可能被更改" in call_card(call, "zh")) is may_change
 
 
 CHANGED: dict[str, dict[str, Any]] = {
@@ -269,7 +269,7 @@ async def test_a_long_command_is_shown_whole(tmp_path: Path) -> None:
         here = world(tmp_path, runs(command), DONE)
         _, (call,) = await waiting(here)
         assert call.preview == command
-        assert command.split("\n")[-1].strip()[-12:] in shown(call, "en")
+        assert command.split("\n")[-1].strip()[-12:] in call_card(call, "en")
 
 
 async def test_a_command_that_is_padded_is_marked(tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ async def test_a_command_that_is_padded_is_marked(tmp_path: Path) -> None:
     _, (first,) = await waiting(here)
     _, (second,) = await waiting(here)
     assert set(second.dangerous) > set(first.dangerous)
-    assert len(shown(second, "en")) < 1000
+    assert len(call_card(second, "en")) < 1000
 
 
 HIDING = ("\u202e", "\u200b", "\u00ad", "\u2028", "\U000e0041", "\u2066", "\x1b[2K", "\r", "\b")
@@ -288,7 +288,7 @@ HIDING = ("\u202e", "\u200b", "\u00ad", "\u2028", "\U000e0041", "\u2066", "\x1b[
 async def test_signs_that_hide_something_are_shown_as_what_they_are(tmp_path: Path, sign: str) -> None:
     here = world(tmp_path, runs(f"echo a{sign}b"), DONE)
     _, (call,) = await waiting(here)
-    said = shown(call, "en")
+    said = call_card(call, "en")
     assert sign not in said
     assert f"⟨U+{ord(sign[0]):04X}⟩" in said
 
@@ -322,7 +322,7 @@ async def test_both_the_link_and_what_it_leads_to_are_told(tmp_path: Path) -> No
     here = world(tmp_path, asks(("write_file", {"path": "link.txt", "content": "new\n"})), DONE)
     _, (call,) = await waiting(here)
     assert call.touches == ("link.txt", "real.txt")
-    said = shown(call, "en")
+    said = call_card(call, "en")
     assert "link.txt" in said
     assert "real.txt" in said
 

@@ -217,7 +217,7 @@ class _TypedLines:
         self.interrupt: Any = None
         self.is_asking = False
 
-    async def overhear(self) -> str:
+    async def next_unprompted_line(self) -> str:
         if not self._lines:
             await asyncio.Event().wait()
         return self._lines.pop(0)
@@ -247,7 +247,7 @@ async def test_a_command_that_still_asks_when_the_turn_ends_is_done(
     async with world.runtime, asyncio.timeout(HANG_SECONDS):
         context_id = await world.start("review")
         conversation = repl.Conversation(world.runtime, context_id, "en")
-        monkeypatch.setattr(conversation, "_shown_before", ask)
+        monkeypatch.setattr(conversation, "_confirm_started_calls", ask)
         await conversation._show(branch_end(await world.runtime.context(context_id)))
         assert shown_for == ["/mode agent"]
         assert (await world.runtime.context(context_id)).core.mode == "agent"

@@ -14,7 +14,7 @@ from pilothouse.i18n import translate, translate_rule, ui_text
 from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.arguments import number_in
-from pilothouse.terminal.call_card import quoted_exactly, shown
+from pilothouse.terminal.call_card import call_card, quoted_exactly
 from pilothouse.terminal.call_editor import CallEditor, rejection
 from pilothouse.terminal.foreign_text import quoted
 from pilothouse.terminal.line_reader import LEAVING, LineReader
@@ -37,9 +37,9 @@ class ApprovalCards:
         self._editor = CallEditor(runtime, context_id, self._pager, lines, language)
         self._decisions: list[PersonsDecision] = []
         self._takes_all = False
-        self._unasked: list[CallRecord] = []
+        self._confirmed_with_all: list[CallRecord] = []
         """Calls shown after the person answered "all": approved when the person confirms once more."""
-        self._allowed: list[CallRecord] = []
+        self._allowed_by_rule: list[CallRecord] = []
         """Calls shown because a rule that the person added allows them: they start together with the rule."""
         self._answered: set[CallId] = set()
 
@@ -49,27 +49,27 @@ class ApprovalCards:
         for call in await self._runtime.pending_calls(self._context_id):
             if call.id not in self._answered and not await self._ask_about(call):
                 return False
-        return not self._unasked or await self._confirms_all()
+        return not self._confirmed_with_all or await self._confirms_all()
 
     async def _ask_about(self, call: CallRecord, rule: Rule | None = None) -> bool:
         """Ask about one call. `rule` was added at an earlier card and allows the call."""
-        answer = await self._pager.show(shown(call, self._language, rule))
+        answer = await self._pager.show(call_card(call, self._language, rule))
         if answer == "later":
             return False
         self._answered.add(call.id)
         if answer == "no":
             self._decisions.append(rejection(call, self._pager.reason))
         elif rule is not None:
-            self._allowed.append(call)
+            self._allowed_by_rule.append(call)
         elif self._takes_all and not call.dangerous:
-            self._unasked.append(call)
+            self._confirmed_with_all.append(call)
         else:
             return await self._decide(call)
         return True
 
     async def _decide(self, call: CallRecord) -> bool:
         offers = await self._runtime.rule_offers(self._context_id, call.id)
-        decision = await _one(call, offers, self._editor, self._pager, self._lines, self._language)
+        decision = await _ask_for_decision(call, offers, self._editor, self._pager, self._lines, self._language)
         if decision is None:
             return False
         if isinstance(decision, str):  # "all": each call is shown, and dangerous calls are decided one by one
@@ -88,10 +88,12 @@ class ApprovalCards:
 
     async def _confirms_all(self) -> bool:
         """Ask for confirmation of "all": at that card, the person had not seen the later calls yet."""
-        line = await self._pager.ask(ui_text("terminal", "confirm_all", self._language, count=len(self._unasked)))
+        line = await self._pager.ask(
+            ui_text("terminal", "confirm_all", self._language, count=len(self._confirmed_with_all))
+        )
         if line is None or self._lines.is_leaving(line) or line.strip().lower() not in ("y", "yes", "a", "all"):
             return False
-        self._decisions += [_approval(call) for call in self._unasked]
+        self._decisions += [_approval(call) for call in self._confirmed_with_all]
         return True
 
     async def apply(self) -> None:
@@ -103,7 +105,7 @@ class ApprovalCards:
                 await self._runtime.decide(
                     self._context_id,
                     batch,
-                    shown=[call.digest for call in self._allowed],
+                    shown=[call.digest for call in self._allowed_by_rule],
                     previewed=self._editor.previewed,
                 )
             except RequestError as error:
@@ -114,21 +116,23 @@ class ApprovalCards:
                 if len(batch) > 1:
                     batches += left
 
-    async def tell_applied(self) -> None:
+    async def print_applied(self) -> None:
         """Print how many calls were approved and rejected before the person left."""
         waiting = await self._waiting()
         verdicts = [decision.verdict for decision in self._decisions if decision.id not in waiting]
         counts = {
             "applied_approved": verdicts.count("approve"),
             "applied_rejected": verdicts.count("reject"),
-            "applied_by_rule": sum(call.id not in waiting for call in self._allowed),
+            "applied_by_rule": sum(call.id not in waiting for call in self._allowed_by_rule),
         }
-        words = [ui_text("terminal", key, self._language, count=count) for key, count in counts.items() if count]
-        if words:
-            what = ui_text("terminal", "comma", self._language).join(words)
-            print(ui_text("terminal", "applied", self._language, what=what))
+        counts_by_verdict = [
+            ui_text("terminal", key, self._language, count=count) for key, count in counts.items() if count
+        ]
+        if counts_by_verdict:
+            summary = ui_text("terminal", "comma", self._language).join(counts_by_verdict)
+            print(ui_text("terminal", "applied", self._language, what=summary))
 
-    def tell_dropped(self) -> None:
+    def print_dropped(self) -> None:
         """Print that no decision was applied."""
         if self._decisions:
             print(ui_text("terminal", "dropped", self._language, count=len(self._decisions)))
@@ -141,7 +145,7 @@ def _approval(call: CallRecord) -> PersonsDecision:
     return PersonsDecision(id=call.id, verdict="approve", digest=call.digest)
 
 
-async def _one(
+async def _ask_for_decision(
     call: CallRecord,
     offers: Sequence[RuleOptionOffer],
     editor: CallEditor,
@@ -162,9 +166,9 @@ async def _one(
             case "a" | "all":
                 return "all"
             case "!" | "always":
-                rung = await _rung(call, offers, rest, pager, language)
-                if rung is not None:
-                    return PersonsDecision(id=call.id, verdict="approve", digest=call.digest, always=rung)
+                rule_option = await _ask_for_rule_option(call, offers, rest, pager, language)
+                if rule_option is not None:
+                    return PersonsDecision(id=call.id, verdict="approve", digest=call.digest, always=rule_option)
             case "e" | "edit":
                 edited = await editor.edit(call)
                 if edited != "back":
@@ -173,20 +177,22 @@ async def _one(
                 pager.print_not_understood(line)
 
 
-async def _rung(
+async def _ask_for_rule_option(
     call: CallRecord, offers: Sequence[RuleOptionOffer], choice: str, pager: Pager, language: Language
 ) -> RuleOption | None:
     """Show the offered rules in full, page by page, then ask for a number, unless `choice` already holds the number."""
     if not offers:
-        print(ui_text("terminal", "no_ladder", language))
+        print(ui_text("terminal", "no_rule_options", language))
         return None
     arguments = msgspec.json.encode(call.arguments).decode()
     rules = [translate_rule(offer.rule, language, origin=False, arguments=arguments) for offer in offers]
-    text = "\n".join(quoted_exactly(f"{number}. {rule}", call) for number, rule in enumerate(rules, start=1))
+    text = "\n".join(quoted_exactly(f"{position}. {rule}", call) for position, rule in enumerate(rules, start=1))
     if await pager.show(text) != "seen":
         return None
-    chosen = number_in(choice or await pager.ask(ui_text("terminal", "ladder", language) + " > ") or "", len(offers))
-    return offers[chosen - 1].scope if chosen is not None else None
+    number = number_in(
+        choice or await pager.ask(ui_text("terminal", "rule_options", language) + " > ") or "", len(offers)
+    )
+    return offers[number - 1].scope if number is not None else None
 
 
 async def answer_in_a_call(
@@ -214,7 +220,7 @@ async def answer_questions(
         answers = []
         for question in call.arguments["questions"]:
             options = question.get("options") or []
-            numbered = [f"{number}. {option}" for number, option in enumerate(options, start=1)]
+            numbered = [f"{position}. {option}" for position, option in enumerate(options, start=1)]
             text = "\n".join([question["question"], *numbered])
             pager = Pager(lines, language, is_question=True)
             if await pager.show(f"\n? {ui_text('terminal', 'question', language)}\n{quoted(text)}\n{hint}") != "seen":
@@ -222,7 +228,7 @@ async def answer_questions(
             answer = await _answer(pager, lines, language)
             if answer is None:
                 return False
-            answers.append(_chosen(answer, options))
+            answers.append(_option_or_text(answer, options))
         await runtime.answer(context_id, answers, call_id=call.id)
     return True
 
@@ -241,7 +247,7 @@ async def _answer(pager: Pager, lines: LineReader, language: Language) -> str | 
         line = await lines.ask(f"{ui_text('terminal', 'empty_answer', language)} > ")
 
 
-def _chosen(line: str, options: list[str]) -> str:
+def _option_or_text(line: str, options: list[str]) -> str:
     """Return the option with the typed number; any other text is an answer of the person's own."""
-    chosen = number_in(line, len(options))
-    return options[chosen - 1] if chosen is not None else line
+    number = number_in(line, len(options))
+    return options[number - 1] if number is not None else line

@@ -30,8 +30,8 @@ async def branch(runtime: Runtime, context_id: str, rest: str, _: Language) -> N
 async def fork(runtime: Runtime, context_id: str, name: str, language: Language) -> None:
     """/fork NAME"""
     await runtime.create_branch(context_id, name)
-    at_rest = (await runtime.context(context_id)).core.turn is None
-    await branch(runtime, context_id, name if at_rest else "", language)
+    is_resting = (await runtime.context(context_id)).core.turn is None
+    await branch(runtime, context_id, name if is_resting else "", language)
 
 
 async def merge(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
@@ -41,8 +41,8 @@ async def merge(runtime: Runtime, context_id: str, rest: str, language: Language
     unknown = [word for word in words if word not in (*_STRATEGIES, "preview")]
     if unknown or not name:
         raise InvalidInput(Code.COMMAND_USAGE, usage="/merge BRANCH [append | rebase] [preview]")
-    do = runtime.preview_merge if "preview" in words else runtime.merge
-    plan = await do(context_id, name, strategy=strategy)
+    run_merge = runtime.preview_merge if "preview" in words else runtime.merge
+    plan = await run_merge(context_id, name, strategy=strategy)
     key = "would_merge" if "preview" in words else "merged"
     print(quoted(ui_text("terminal", key, language, source=plan.source, count=plan.merged)))
     for conflict in plan.conflicts:
@@ -52,10 +52,10 @@ async def merge(runtime: Runtime, context_id: str, rest: str, language: Language
 async def edit(runtime: Runtime, context_id: str, text: str, language: Language) -> None:
     """/edit TEXT: send a new version of your last message on a new branch"""
     recent = await runtime.read_messages(context_id, limit=200)
-    own = [message for message in recent if isinstance(message, Text) and message.role == "user"]
-    if not own or not text:
+    user_messages = [message for message in recent if isinstance(message, Text) and message.role == "user"]
+    if not user_messages or not text:
         raise InvalidInput(Code.EMPTY_MESSAGE)
-    await runtime.edit_message(context_id, own[-1].id, text)
+    await runtime.edit_message(context_id, user_messages[-1].id, text)
     live = await runtime.context(context_id)
     print(quoted(ui_text("terminal", "active", language, name=live.core.active_branch)))
 

@@ -11,7 +11,7 @@ from pilothouse.i18n import translate, translate_dangers, translate_rule, ui_tex
 from pilothouse.terminal.foreign_text import quoted
 
 
-def shown(call: CallRecord, language: Language, rule: Rule | None = None) -> str:
+def call_card(call: CallRecord, language: Language, rule: Rule | None = None) -> str:
     """Format the card of a call: its complete effect as quoted text, then the reason why the call waits, or the rule
     that allows it."""
     parts = []
@@ -29,8 +29,8 @@ def shown(call: CallRecord, language: Language, rule: Rule | None = None) -> str
     body = quoted_exactly("\n".join(parts), call)
     card = f"\n▸ {visible_line(call.display_name)}\n{body}"
     if call.dangerous:
-        what = visible_line(translate_dangers(call.dangerous, language))
-        card += "\n" + ui_text("terminal", "dangerous", language, what=what)
+        dangers = visible_line(translate_dangers(call.dangerous, language))
+        card += "\n" + ui_text("terminal", "dangerous", language, what=dangers)
     if call.may_change:
         card += "\n" + ui_text("terminal", "may_change", language)
     if rule is not None:

@@ -18,7 +18,7 @@ from pilothouse.i18n import translate, translate_exit_status, ui_text
 from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.system.private_file import replace_private_file
-from pilothouse.terminal.call_card import quoted_exactly, shown
+from pilothouse.terminal.call_card import call_card, quoted_exactly
 from pilothouse.terminal.foreign_text import quoted
 from pilothouse.terminal.line_reader import LineReader
 from pilothouse.terminal.pager import Pager
@@ -60,7 +60,7 @@ class CallEditor:
 
     async def _show_original(self, call: CallRecord) -> PersonsDecision | Literal["back"] | None:
         """Show the original call again, because the next question is about the original call."""
-        answer = await self._pager.show(shown(call, self._language))
+        answer = await self._pager.show(call_card(call, self._language))
         if answer == "seen":
             return "back"
         return rejection(call, self._pager.reason) if answer == "no" else None
@@ -68,7 +68,7 @@ class CallEditor:
     async def _ask_about(
         self, call: CallRecord, edited: CallRecord
     ) -> PersonsDecision | Literal["back", "edit"] | None:
-        card = f"\n{ui_text('terminal', 'edited_call', self._language)}{shown(edited, self._language)}"
+        card = f"\n{ui_text('terminal', 'edited_call', self._language)}{call_card(edited, self._language)}"
         if edited.violation is not None:
             card += "\n" + quoted(translate(edited.violation, self._language))
         answer = await self._pager.show(card)
@@ -112,19 +112,19 @@ class CallEditor:
                 break
             if changed is None:
                 return None
-            new = {**arguments, name: changed} if name is not None else self._decoded(changed)
-            if new is not None or not await self._goes_back_to_editor():
-                return new
+            new_arguments = {**arguments, name: changed} if name is not None else self._decode(changed)
+            if new_arguments is not None or not await self._wants_to_edit_again():
+                return new_arguments
             text = changed
         print(quoted_exactly(msgspec.json.encode(arguments).decode(), call))
         line = await self._lines.ask(ui_text("terminal", "edit", self._language))
-        return self._decoded(line) if line and line.strip() else None
+        return self._decode(line) if line and line.strip() else None
 
-    async def _goes_back_to_editor(self) -> bool:
+    async def _wants_to_edit_again(self) -> bool:
         line = await self._lines.ask_now(ui_text("terminal", "edit_again", self._language))
         return line is not None and not line.strip()
 
-    def _decoded(self, text: str) -> dict[str, Any] | None:
+    def _decode(self, text: str) -> dict[str, Any] | None:
         try:
             return msgspec.json.decode(text, type=dict[str, Any])
         except msgspec.MsgspecError as error:

@@ -29,9 +29,9 @@ async def usage(runtime: Runtime, context_id: str, _: str, language: Language) -
     print(meter_line(await runtime.meter(context_id), language))
 
 
-def _figures(used: Usage) -> dict[str, object]:
-    cost = "" if used.cost is None else f" · {used.cost:.4f}"
-    return {"input": used.input_tokens, "output": used.output_tokens, "cost": cost}
+def _figures(tokens: Usage) -> dict[str, object]:
+    cost = "" if tokens.cost is None else f" · {tokens.cost:.4f}"
+    return {"input": tokens.input_tokens, "output": tokens.output_tokens, "cost": cost}
 
 
 async def export(runtime: Runtime, context_id: str, name: str, language: Language) -> None:

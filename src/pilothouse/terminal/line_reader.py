@@ -301,7 +301,7 @@ class LineReader:
             if is_read:
                 loop.add_reader(self._fd, self._read)
 
-    async def overhear(self) -> str:
+    async def next_unprompted_line(self) -> str:
         """Wait for a line typed while no prompt is open. Lines of a file or a pipe are answers and never count."""
         while not self._lines or self._put_back or self._asking or not sys.stdin.isatty():
             self._changed.clear()

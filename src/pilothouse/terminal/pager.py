@@ -15,7 +15,7 @@ class Pager:
 
     def __init__(self, lines: LineReader, language: Language, *, is_question: bool = False) -> None:
         """`is_question` is for questions, which a person answers or leaves for later, but cannot reject."""
-        self._more = "more_texts" if is_question else "more"
+        self._page_prompt = "more_texts" if is_question else "more"
         self._lines = lines
         self._language: Language = language
         self._unread_rows = 0
@@ -26,16 +26,18 @@ class Pager:
     async def show(self, text: str) -> Literal["seen", "no", "later"]:
         """Print a text. Return "no" or "later" if the person answers so before the last page."""
         pages = PagedText(text)
-        if self._unread_rows and not pages.fit_below(self._unread_rows) and not await self._go_on():
+        if self._unread_rows and not pages.fit_below(self._unread_rows) and not await self._wants_next_text():
             return "later"
         self._print(pages.next())
         while pages.has_more:
-            question = ui_text("terminal", self._more, self._language, number=pages.next_number, count=pages.count)
+            question = ui_text(
+                "terminal", self._page_prompt, self._language, number=pages.next_number, count=pages.count
+            )
             line = await self._ask_page(question)
             if line is None or self._lines.is_leaving(line):
                 return "later"
             word, _, reason = line.strip().partition(" ")
-            if word.lower() in ("n", "no") and self._more == "more":
+            if word.lower() in ("n", "no") and self._page_prompt == "more":
                 self.reason = reason.strip() or None
                 return "no"
             self._print(pages.next())
@@ -47,7 +49,7 @@ class Pager:
         self._unread_rows = 0
         return await self._lines.ask_now(question)
 
-    async def _go_on(self) -> bool:
+    async def _wants_next_text(self) -> bool:
         """Ask whether to show the next text. Only Enter or the space bar means yes; "no" is not understood, since it
         could refer to any of the texts on the screen."""
         while True:

@@ -8,13 +8,13 @@ from pilothouse.terminal.event_lines import short
 
 def persona_lines(personas: Personas, language: Language) -> list[str]:
     """Return a line for each persona. Personas that are hidden by another persona come last."""
-    shown = [_line(persona, language) for persona in personas.values()]
+    lines = [_line(persona, language) for persona in personas.values()]
     hidden = ui_text("terminal", "persona_hidden", language)
-    return shown + [f"{_line(each, language)}  ({hidden})" for each in personas.hidden]
+    return lines + [f"{_line(each, language)}  ({hidden})" for each in personas.hidden]
 
 
 def _line(persona: Persona, language: Language) -> str:
-    who = ", ".join(text for text in (persona.name, persona.role) if text)
+    title = ", ".join(text for text in (persona.name, persona.role) if text)
     facts = [ui_text("terminal", f"persona_of_{persona.origin}", language)]
     if persona.default_mode is not None:
         title = catalog_of(language).mode_titles.get(persona.default_mode, persona.default_mode)
@@ -22,7 +22,7 @@ def _line(persona: Persona, language: Language) -> str:
     if persona.model is not None:
         facts.append(ui_text("terminal", "persona_model", language, model=persona.model))
     facts.append(describe_tools(persona.tools, language))
-    return f"{persona.id:<12} {short(who)}  ({ui_text('joins', 'promises', language).join(facts)})"
+    return f"{persona.id:<12} {short(title)}  ({ui_text('joins', 'promises', language).join(facts)})"
 
 
 def describe_tools(policy: ToolPolicy, language: Language) -> str:

@@ -32,7 +32,7 @@ from pilothouse.runtime.events.turn_events import (
 )
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.approval import ApprovalCards, answer_in_a_call, answer_questions
-from pilothouse.terminal.call_card import shown
+from pilothouse.terminal.call_card import call_card
 from pilothouse.terminal.commands import mode_of, run_command
 from pilothouse.terminal.event_lines import call_name, read_call_name, show_event
 from pilothouse.terminal.foreign_text import QuotedStream, quoted
@@ -43,9 +43,11 @@ from pilothouse.terminal.tool_commands import offer_trust, review_trust
 from pilothouse.terminal.tour import Tour
 from pilothouse.terminal.window_commands import suggest_compression
 
-_PATIENCE = 1.0
+_QUIET_SECONDS = 1.0
+"""The time without output after which the terminal prints the current activity."""
 _MAX_NAMED_CALLS = 10
-_PUTS_MESSAGES = ("/merge", "/compress", "/compact", "/overview", "/undo")  # these commands print their own result
+_COMMANDS_WITH_OWN_OUTPUT = ("/merge", "/compress", "/compact", "/overview", "/undo")
+"""Commands that add messages to the branch and print their own result."""
 
 
 class Conversation:
@@ -59,11 +61,11 @@ class Conversation:
         self._quiet_since = 0.0
         self._typed: set[MessageId] = set()
         self._stream = QuotedStream()
-        self._named: CallId | None = None
+        self._last_named_call: CallId | None = None
         """The call that was named last on the screen: its output appears below its name."""
         self._tour: Tour | None = None
-        self._heard: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._heard.set_result(True)
+        self._typed_line_handled: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._typed_line_handled.set_result(True)
 
     async def run(self, *, is_demo: bool, mode: str | None = None) -> None:
         """Run the conversation until the person leaves. `mode` is the mode to switch to first."""
@@ -72,8 +74,8 @@ class Conversation:
         self._greet(live, is_demo)
         if mode is not None and mode != live.core.mode:
             await self._handle(f"/mode {mode}")
-        await self._guarded(offer_trust(self.runtime, self.context_id, self.lines, self.language))
-        await self._guarded(self._settle(branch_end(live)))
+        await self._run_refusable(offer_trust(self.runtime, self.context_id, self.lines, self.language))
+        await self._run_refusable(self._show_until_idle(branch_end(live)))
         while (line := await self._next_line()) is not None:
             if line.strip() in LEAVING:
                 break
@@ -82,11 +84,11 @@ class Conversation:
             elif _is_own_command(line):
                 command = line.strip()[1:]
                 work = run_own_command(self.runtime, self.context_id, command, self.lines, self.language)
-                await self._guarded(work)
+                await self._run_refusable(work)
             elif line.strip():
                 await self._handle(line.strip() if _is_command(line) else line)
             elif (await self._live()).is_waiting():
-                await self._guarded(self._settle(await self._end_of_what_was_said()))
+                await self._run_refusable(self._show_until_idle(await self._position_of_new_messages()))
         self._print_set_aside("typed_unsent")
         await self._say_goodbye()
 
@@ -159,43 +161,43 @@ class Conversation:
         live = await self._live()
         branch = live.core.active_branch
         place = BranchPosition(live.branches[branch].key, live.branches[branch].length)
-        read = await self._shown_before(line)
-        if read is None:
+        shown_digests = await self._confirm_started_calls(line)
+        if shown_digests is None:
             return
-        before = live.state
+        state_before = live.state
         command: Coroutine[Any, Any, Any]
         if line == "/trust":
             command = review_trust(self.runtime, self.context_id, self.lines, self.language)
         elif _is_command(line):
-            command = run_command(self.runtime, self.context_id, line, self.language, read)
+            command = run_command(self.runtime, self.context_id, line, self.language, shown_digests)
         else:
             command = self._send(line)
-        if await self._guarded(command):
-            if live.state is before and live.is_waiting() and live.task is None:  # the input changed nothing
+        if await self._run_refusable(command):
+            if live.state is state_before and live.is_waiting() and live.task is None:  # the input changed nothing
                 if not _is_command(line):
                     is_call = isinstance(live.state, AwaitingToolApproval)
                     print(ui_text("terminal", "later" if is_call else "question_waits", self.language))
                 return
-            if live.core.active_branch != branch or line.startswith(_PUTS_MESSAGES):
-                place = await self._end_of_what_was_said()
-            await self._guarded(self._settle(place))
+            if live.core.active_branch != branch or line.startswith(_COMMANDS_WITH_OWN_OUTPUT):
+                place = await self._position_of_new_messages()
+            await self._run_refusable(self._show_until_idle(place))
 
-    async def _shown_before(self, line: str) -> list[str] | None:
+    async def _confirm_started_calls(self, line: str) -> list[str] | None:
         """Show each waiting call that a command would start in full, and ask for confirmation. Return the digests of
         the calls that were shown, or None if the person does not confirm."""
         try:
-            started = await self._would_start(line)
+            calls_to_start = await self._would_start(line)
         except PilothouseError:
             return []  # the command itself reports the error
-        if not started:
+        if not calls_to_start:
             return []
-        print(ui_text("terminal", "unread_start", self.language, count=len(started)))
+        print(ui_text("terminal", "unread_start", self.language, count=len(calls_to_start)))
         pager = Pager(self.lines, self.language)
-        for call in started:
-            if await pager.show(shown(call, self.language)) != "seen":
+        for call in calls_to_start:
+            if await pager.show(call_card(call, self.language)) != "seen":
                 return None
         answer = await pager.ask(ui_text("terminal", "sure", self.language)) or ""
-        return [call.digest for call in started] if answer.strip().lower() in ("y", "yes") else None
+        return [call.digest for call in calls_to_start] if answer.strip().lower() in ("y", "yes") else None
 
     async def _would_start(self, line: str) -> list[CallRecord]:
         if _is_command(line) and line.startswith("/elevate") and line.split()[1:] != ["end"]:
@@ -204,14 +206,14 @@ class Conversation:
         calls = await self.runtime.would_start(self.context_id, mode) if mode is not None else []
         return [call for call in calls if call.status == "pending"]  # calls with another status were approved before
 
-    async def _end_of_what_was_said(self) -> BranchPosition:
+    async def _position_of_new_messages(self) -> BranchPosition:
         """Return the position from which to show another branch: after the message just sent there, or at its end."""
         live = await self._live()
         length = live.branches[live.core.active_branch].length
         turn = live.core.turn
         recent = await self.runtime.read_messages(self.context_id, before=length)
-        new = [message for message in recent if turn is not None and message.metadata.turn == turn.id]
-        return branch_end(live, back=max(0, len(new) - 1))
+        new_messages = [message for message in recent if turn is not None and message.metadata.turn == turn.id]
+        return branch_end(live, back=max(0, len(new_messages) - 1))
 
     async def _send(self, line: str) -> None:
         """Send a message. While a turn is open, even a waiting one, the message is queued."""
@@ -221,7 +223,7 @@ class Conversation:
         else:
             self._typed.add(sent.message_id)
 
-    async def _guarded(self, work: Coroutine[Any, Any, Any]) -> bool:
+    async def _run_refusable(self, work: Coroutine[Any, Any, Any]) -> bool:
         """Await work that may be refused, and print the reason of a refusal."""
         try:
             await work
@@ -230,7 +232,7 @@ class Conversation:
             return False
         return True
 
-    async def _settle(self, place: BranchPosition) -> None:
+    async def _show_until_idle(self, place: BranchPosition) -> None:
         """Show events until the context is Idle, or the person leaves a question or a call for later."""
         is_left = False
         while True:
@@ -266,11 +268,11 @@ class Conversation:
         cards = ApprovalCards(self.runtime, self.context_id, self.lines, self.language)
         is_complete = await cards.ask()
         if self.lines.was_interrupted:  # Ctrl-C cancels the turn: none of its calls may start
-            cards.tell_dropped()
+            cards.print_dropped()
             return False
         await cards.apply()
         if not is_complete:
-            await cards.tell_applied()
+            await cards.print_applied()
         return is_complete
 
     async def _leave_for_later(self) -> None:
@@ -290,7 +292,10 @@ class Conversation:
 
     async def _show(self, place: BranchPosition) -> None:
         self.lines.interrupt = self._cancel
-        beside = [asyncio.create_task(self._print_slow_activity()), asyncio.create_task(self._listen())]
+        background_tasks = [
+            asyncio.create_task(self._print_activity_when_quiet()),
+            asyncio.create_task(self._handle_typed_lines()),
+        ]
         try:
             async for event in stream_events(self.runtime, self.context_id, start=place):
                 self._quiet_since = asyncio.get_running_loop().time()
@@ -298,28 +303,28 @@ class Conversation:
                     await self._decide_for(event.context_id)
                 elif isinstance(event, QuestionAsked):
                     work = answer_in_a_call(self.runtime, self.context_id, event.call_id, self.lines, self.language)
-                    await self._guarded(work)
+                    await self._run_refusable(work)
                 else:
                     show_event(event, self.language, self._stream, self._typed, await self._name_of_call(event))
         finally:
-            for task in beside:
+            for task in background_tasks:
                 task.cancel()
             self.lines.interrupt = None  # Ctrl-C now ends the prompt of a typed command
-            await self._heard  # finish handling a typed line
+            await self._typed_line_handled  # finish handling a typed line
 
     async def _name_of_call(self, event: TurnEvent) -> str | None:
         """Return the name of the call to which a result or an output belongs; None for an output whose call was named
         last."""
         if isinstance(event, MessageAdded) and isinstance(event.message, ToolRequest):
             calls = event.message.calls
-            self._named = calls[0].id if len(calls) == 1 else None
+            self._last_named_call = calls[0].id if len(calls) == 1 else None
         if isinstance(event, MessageAdded) and isinstance(event.message, ToolResult):
             call_id = event.message.call_id
-        elif isinstance(event, ToolOutputAdded) and event.call_id != self._named:
+        elif isinstance(event, ToolOutputAdded) and event.call_id != self._last_named_call:
             call_id = event.call_id
         else:
             return None
-        self._named = call_id
+        self._last_named_call = call_id
         return await read_call_name(self.runtime, self.context_id, call_id)
 
     async def _decide_for(self, child_id: str) -> None:
@@ -343,47 +348,52 @@ class Conversation:
         start."""
         cards = ApprovalCards(self.runtime, child_id, self.lines, self.language)
         if not await cards.ask():
-            cards.tell_dropped()
+            cards.print_dropped()
             return False
         await cards.apply()
         return True
 
-    async def _listen(self) -> None:
+    async def _handle_typed_lines(self) -> None:
         """Handle input typed during a turn: commands run at once, other text is queued as a message."""
         while True:
-            line = await self.lines.overhear()
+            line = await self.lines.next_unprompted_line()
             if line.strip() in (*LEAVING, "/tour") or _is_own_command(line):  # handled at the end of the turn
                 self.lines.put_back(line)
                 return
-            self._heard = asyncio.ensure_future(self._guarded(self._handle_typed(line)))
-            await asyncio.shield(self._heard)
+            self._typed_line_handled = asyncio.ensure_future(self._run_refusable(self._handle_typed(line)))
+            await asyncio.shield(self._typed_line_handled)
 
     async def _handle_typed(self, line: str) -> None:
         """Handle a line that was typed during a turn."""
         if _is_command(line):
-            read = await self._shown_before(line.strip())
-            if read is not None:
-                await run_command(self.runtime, self.context_id, line.strip(), self.language, read)
+            shown_digests = await self._confirm_started_calls(line.strip())
+            if shown_digests is not None:
+                await run_command(self.runtime, self.context_id, line.strip(), self.language, shown_digests)
         elif line.strip():
             await self._send(line)
 
-    async def _print_slow_activity(self) -> None:
+    async def _print_activity_when_quiet(self) -> None:
         """Print the current activity, once for each activity, after a second without output."""
-        printed = ""
+        printed_activity = ""
         while True:
-            await asyncio.sleep(_PATIENCE / 4)
-            words = translate_state((await self._live()).state, self.language)
-            quiet = asyncio.get_running_loop().time() - self._quiet_since
-            if words and words != printed and quiet >= _PATIENCE and not self.lines.is_asking:
+            await asyncio.sleep(_QUIET_SECONDS / 4)
+            activity = translate_state((await self._live()).state, self.language)
+            quiet_seconds = asyncio.get_running_loop().time() - self._quiet_since
+            if (
+                activity
+                and activity != printed_activity
+                and quiet_seconds >= _QUIET_SECONDS
+                and not self.lines.is_asking
+            ):
                 self._stream.end()
-                print(visible(words), flush=True)
-                printed = words
+                print(visible(activity), flush=True)
+                printed_activity = activity
 
     def _cancel(self) -> None:
         self._cancelling = asyncio.ensure_future(self._cancel_turn())
 
     async def _cancel_turn(self) -> None:
-        if await self._guarded(self.runtime.cancel(self.context_id)):
+        if await self._run_refusable(self.runtime.cancel(self.context_id)):
             print("\n" + ui_text("terminal", "cancelled", self.language))
 
 

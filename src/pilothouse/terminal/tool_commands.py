@@ -13,16 +13,16 @@ from pilothouse.terminal.line_reader import LineReader
 from pilothouse.terminal.pager import Pager
 
 MAX_PATHS_PRINTED = 20
-_UNDECIDED = ("new", "changed")
+_NOT_IN_EFFECT = ("new", "changed")
 
 
 async def undo(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/undo"""
     undone = await runtime.undo(context_id)
     paths = ", ".join(undone.paths[:MAX_PATHS_PRINTED])
-    more = len(undone.paths) - MAX_PATHS_PRINTED
-    if more > 0:
-        paths = ui_text("terminal", "and_more", language, names=paths, count=more)
+    hidden_count = len(undone.paths) - MAX_PATHS_PRINTED
+    if hidden_count > 0:
+        paths = ui_text("terminal", "and_more", language, names=paths, count=hidden_count)
     print(quoted(ui_text("terminal", "undone", language, paths=paths)))
     if undone.left:
         print(quoted(ui_text("terminal", "undo_left", language, left=translate_all(undone.left, language))))
@@ -31,18 +31,18 @@ async def undo(runtime: Runtime, context_id: str, _: str, language: Language) ->
 async def tools(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
     """/tools, /tools on NAME, /tools off NAME"""
     match rest.split():
-        case ["on" | "off" as way, name]:
-            await runtime.switch_tool(name, way == "on")
+        case ["on" | "off" as switch, name]:
+            await runtime.switch_tool(name, switch == "on")
         case []:
             pass
         case _:
             raise InvalidInput(Code.COMMAND_USAGE, usage="/tools, /tools on NAME, /tools off NAME")
-    off = await runtime.tools_off()
+    disabled_tools = await runtime.tools_off()
     live = await runtime.context(context_id)
     for name, tool in runtime.dependencies.registry.tools_in(live.core.workspace).items():
-        first = tool.description.partition(".")[0]
-        print(quoted(f"  {'○' if name in off else '●'} {name}  {first}"))
-    print(ui_text("terminal", "tools_told", language))
+        first_sentence = tool.description.partition(".")[0]
+        print(quoted(f"  {'○' if name in disabled_tools else '●'} {name}  {first_sentence}"))
+    print(ui_text("terminal", "tools_legend", language))
 
 
 async def servers(runtime: Runtime, _: str, rest: str, language: Language) -> None:
@@ -55,26 +55,26 @@ async def servers(runtime: Runtime, _: str, rest: str, language: Language) -> No
         case _:
             raise InvalidInput(Code.COMMAND_USAGE, usage="/servers, /servers reconnect NAME")
     mcp_servers = await runtime.tool_servers()
-    for server in mcp_servers:
-        detail = f" ({server.detail})" if server.detail else ""
-        counts = {"tools": len(server.tools), "changed": len(server.changed)}
-        listed = ui_text("terminal", "server_tools", language, **counts)
-        print(quoted(f"  {server.name}: {server.status}, {listed}{detail}"))
-        for prompt in server.prompts:
+    for mcp_server in mcp_servers:
+        detail = f" ({mcp_server.detail})" if mcp_server.detail else ""
+        counts = {"tools": len(mcp_server.tools), "changed": len(mcp_server.changed)}
+        tool_counts = ui_text("terminal", "mcp_server_tools", language, **counts)
+        print(quoted(f"  {mcp_server.name}: {mcp_server.status}, {tool_counts}{detail}"))
+        for prompt in mcp_server.prompts:
             arguments = " ".join(f"{name}=…" for name in prompt.arguments)
-            print(quoted(f"    /use {server.name} {prompt.name} {arguments}"))
+            print(quoted(f"    /use {mcp_server.name} {prompt.name} {arguments}"))
     if not mcp_servers:
-        print(ui_text("terminal", "no_servers", language))
+        print(ui_text("terminal", "no_mcp_servers", language))
 
 
 async def resource(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
     """/resource SERVER [URI]"""
     match rest.split():
-        case [server]:
-            for each in await runtime.server_resources(server):
+        case [mcp_server]:
+            for each in await runtime.server_resources(mcp_server):
                 print(quoted(f"  {each.uri}  {each.name}"))
-        case [server, uri]:
-            await runtime.add_resource(context_id, server, uri)
+        case [mcp_server, uri]:
+            await runtime.add_resource(context_id, mcp_server, uri)
             print(quoted(ui_text("terminal", "resource_added", language, uri=uri)))
         case _:
             raise InvalidInput(Code.COMMAND_USAGE, usage="/resource SERVER, /resource SERVER URI")
@@ -82,11 +82,11 @@ async def resource(runtime: Runtime, context_id: str, rest: str, language: Langu
 
 async def use(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:  # noqa: ARG001
     """/use SERVER PROMPT [NAME=VALUE…]: send the text of an MCP server's prompt as a message"""
-    server, *words = rest.split() or [""]
+    mcp_server, *words = rest.split() or [""]
     pairs = [word.partition("=") for word in words[1:]]
     if not words or any(not equals for _, equals, _ in pairs):
         raise InvalidInput(Code.COMMAND_USAGE, usage="/use SERVER PROMPT [NAME=VALUE…]")
-    text = await runtime.server_prompt(server, words[0], {name: value for name, _, value in pairs})
+    text = await runtime.server_prompt(mcp_server, words[0], {name: value for name, _, value in pairs})
     print(quoted(f"» {text}"))
     await runtime.send(context_id, text)
 
@@ -99,22 +99,22 @@ async def trust(runtime: Runtime, context_id: str, rest: str, language: Language
         raise InvalidInput(Code.COMMAND_USAGE, usage="/trust, /trust revoke")
     else:
         folder_trust = await runtime.folder_trust(context_id)
-    print(_shown(folder_trust, language))
+    print(_trust_text(folder_trust, language))
 
 
 async def review_trust(runtime: Runtime, context_id: str, lines: LineReader, language: Language) -> None:
     """/trust: show the folder's settings, and ask whether to trust them if they are not in effect yet."""
     folder_trust = await runtime.folder_trust(context_id)
-    if folder_trust.status in _UNDECIDED:
+    if folder_trust.status in _NOT_IN_EFFECT:
         await _ask_for_trust(runtime, context_id, folder_trust, lines, language)
     else:
-        print(_shown(folder_trust, language))
+        print(_trust_text(folder_trust, language))
 
 
 async def offer_trust(runtime: Runtime, context_id: str, lines: LineReader, language: Language) -> None:
     """Show a folder's settings that are not in effect yet, and ask whether to trust them."""
     folder_trust = await runtime.folder_trust(context_id)
-    if folder_trust.status in _UNDECIDED:
+    if folder_trust.status in _NOT_IN_EFFECT:
         await _ask_for_trust(runtime, context_id, folder_trust, lines, language)
 
 
@@ -122,7 +122,7 @@ async def _ask_for_trust(
     runtime: Runtime, context_id: str, folder_trust: FolderTrust, lines: LineReader, language: Language
 ) -> None:
     """Trust exactly the files that were on the screen: the runtime refuses a digest if files have changed."""
-    is_seen = await Pager(lines, language).show(_shown(folder_trust, language)) == "seen"
+    is_seen = await Pager(lines, language).show(_trust_text(folder_trust, language)) == "seen"
     if not is_seen or not sys.stdin.isatty():  # piped input is not an answer to this question
         print(ui_text("terminal", "trust_left", language))
         return
@@ -141,13 +141,13 @@ async def _switch_to_folder_mode(runtime: Runtime, context_id: str) -> None:
     """Switch a conversation without messages to the mode that the folder now sets for new conversations."""
     live = await runtime.context(context_id)
     modes = runtime.dependencies.modes
-    usual = runtime.dependencies.workspace_policy(live.core.workspace).mode
+    folder_mode = runtime.dependencies.workspace_policy(live.core.workspace).mode
     is_new = not live.branches[live.core.active_branch].length
-    if usual is not None and is_new and not is_looser(modes.named(usual), modes.stored(live.core.mode)):
-        await runtime.switch_mode(context_id, usual)
+    if folder_mode is not None and is_new and not is_looser(modes.named(folder_mode), modes.stored(live.core.mode)):
+        await runtime.switch_mode(context_id, folder_mode)
 
 
-def _shown(folder_trust: FolderTrust, language: Language) -> str:
+def _trust_text(folder_trust: FolderTrust, language: Language) -> str:
     parts = [ui_text("terminal", f"trust_{folder_trust.status}", language)]
     parts += [
         quoted(f"--- .pilothouse/{name}\n{text.rstrip()}", is_exact=True) for name, text in folder_trust.files.items()

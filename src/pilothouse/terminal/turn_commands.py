@@ -7,7 +7,7 @@ import msgspec
 from pilothouse.domain.audit import AuditEntry, chain_reason
 from pilothouse.domain.codes import Code, Language, Reason
 from pilothouse.domain.deception.hidden_characters import visible
-from pilothouse.domain.elevations import MAX_ELEVATION_CALLS, MAX_ELEVATION_MINUTES
+from pilothouse.domain.elevations import MAX_ELEVATION_CALLS, MAX_ELEVATION_MINUTES, Elevation
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.explanations import explain
 from pilothouse.domain.personas import NO_PERSONA
@@ -30,12 +30,12 @@ async def mode(runtime: Runtime, context_id: str, name: str, language: Language,
         _print_switch(await runtime.switch_mode(context_id, name, shown=shown), language)
     live = await runtime.context(context_id)
     modes = runtime.dependencies.modes
-    present = modes.stored(live.core.mode)
-    title, meaning = mode_title(present, language), mode_meaning(present, language)
-    print(visible(ui_text("terminal", "switched", language, icon=present.icon, title=title, meaning=meaning)))
-    left = await runtime.elevation(context_id)
-    if left is not None:
-        print(visible(ui_text("terminal", "elevated", language, left=_left(left.calls_left, left.until, language))))
+    current_mode = modes.stored(live.core.mode)
+    title, meaning = mode_title(current_mode, language), mode_meaning(current_mode, language)
+    print(visible(ui_text("terminal", "switched", language, icon=current_mode.icon, title=title, meaning=meaning)))
+    elevation = await runtime.elevation(context_id)
+    if elevation is not None:
+        _print_elevation(elevation, language)
     if not name:
         for other in modes.all.values():
             print(visible(f"  {other.icon} {other.name:<11} {mode_meaning(other, language)}"))
@@ -48,10 +48,13 @@ def _print_switch(switch: ModeSwitch, language: Language) -> None:
         print(ui_text("terminal", "rejected", language, count=len(switch.rejected)))
 
 
-def _left(calls: int | None, until: str | None, language: Language) -> str:
-    if calls is not None:
-        return ui_text("terminal", "left_calls", language, count=calls)
-    return ui_text("terminal", "left_until" if until is not None else "left_turn", language, until=until)
+def _print_elevation(elevation: Elevation, language: Language) -> None:
+    if elevation.calls_left is not None:
+        limit = ui_text("terminal", "left_calls", language, count=elevation.calls_left)
+    else:
+        key = "left_until" if elevation.until is not None else "left_turn"
+        limit = ui_text("terminal", key, language, until=elevation.until)
+    print(visible(ui_text("terminal", "elevated", language, left=limit)))
 
 
 async def policy(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
@@ -75,9 +78,11 @@ async def policy(runtime: Runtime, context_id: str, rest: str, language: Languag
             allowed = "auto_approve, manual, white_list TOOL…, limited_auto DEPTH, default"
             raise InvalidInput(Code.COMMAND_USAGE, usage=f"/policy {allowed}")
     live = await runtime.context(context_id)
-    chosen = live.core.policy or runtime.dependencies.workspace_policy(live.core.workspace).preference
-    detail = {"white_list": ", ".join(sorted(chosen.tools)), "limited_auto": str(chosen.depth)}.get(chosen.kind, "")
-    print(visible(ui_text("terminal", "policy", language, policy=f"{chosen.kind} {detail}".strip())))
+    policy_in_effect = live.core.policy or runtime.dependencies.workspace_policy(live.core.workspace).preference
+    detail = {"white_list": ", ".join(sorted(policy_in_effect.tools)), "limited_auto": str(policy_in_effect.depth)}.get(
+        policy_in_effect.kind, ""
+    )
+    print(visible(ui_text("terminal", "policy", language, policy=f"{policy_in_effect.kind} {detail}".strip())))
 
 
 def _tools(runtime: Runtime, names: Iterable[str]) -> frozenset[str]:
@@ -104,11 +109,11 @@ async def persona(runtime: Runtime, context_id: str, name: str, language: Langua
 async def rules(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
     """/rules [revoke NUMBER]"""
     current = await runtime.rules(context_id)
-    word, _, which = rest.partition(" ")
+    word, _, number_text = rest.partition(" ")
     if word == "revoke":
-        gone = current[number(which, len(current)) - 1]
-        await runtime.revoke_rule(gone.id, context_id=context_id)
-        print(quoted(ui_text("terminal", "revoked", language, rule=translate_rule(gone, language))))
+        revoked_rule = current[number(number_text, len(current)) - 1]
+        await runtime.revoke_rule(revoked_rule.id, context_id=context_id)
+        print(quoted(ui_text("terminal", "revoked", language, rule=translate_rule(revoked_rule, language))))
         return
     if word:
         raise InvalidInput(Code.COMMAND_USAGE, usage="/rules, /rules revoke N")
@@ -159,9 +164,9 @@ async def elevate(runtime: Runtime, context_id: str, rest: str, language: Langua
             usage = "/elevate 3, /elevate turn, /elevate 10 minutes, /elevate end"
             raise InvalidInput(Code.COMMAND_USAGE, usage=usage)
     _print_switch(switch, language)
-    left = await runtime.elevation(context_id)
-    if left is not None:
-        print(visible(ui_text("terminal", "elevated", language, left=_left(left.calls_left, left.until, language))))
+    elevation = await runtime.elevation(context_id)
+    if elevation is not None:
+        _print_elevation(elevation, language)
     elif not switch.started:
         print(ui_text("terminal", "not_elevated", language))
 
@@ -169,11 +174,11 @@ async def elevate(runtime: Runtime, context_id: str, rest: str, language: Langua
 async def why(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/why: explain the decision about the last call"""
     audited = await runtime.audit(context_id)
-    decided = [entry for entry in audited.entries if "call" in entry.detail]
-    if not decided:
+    call_entries = [entry for entry in audited.entries if "call" in entry.detail]
+    if not call_entries:
         print(ui_text("terminal", "no_calls", language))
         return
-    call = await runtime.call(context_id, decided[-1].detail["call"])
+    call = await runtime.call(context_id, call_entries[-1].detail["call"])
     print(quoted(f"▸ {call.display_name} {short(msgspec.json.encode(call.arguments).decode())}"))
     for step in explain(audited, call.id).steps:
         words = [translate(reason, language) for reason in (step.event, step.why) if reason is not None]
@@ -200,11 +205,11 @@ def _detail(entry: AuditEntry, language: Language) -> str:
     words = [" ".join(f"{name}={_plain(value)}" for name, value in detail.items()), f"({entry.by})"]
     for value, kind in ((rule, Rule), (reason, Reason)):
         if value is not None:
-            words.append(_in_words(value, kind, language))
+            words.append(_translate_detail(value, kind, language))
     return "  ".join(word for word in words if word)
 
 
-def _in_words(value: object, kind: type[Rule] | type[Reason], language: Language) -> str:
+def _translate_detail(value: object, kind: type[Rule] | type[Reason], language: Language) -> str:
     """Translate a rule or a reason of an entry. A forged value is shown as it is stored."""
     try:
         converted = msgspec.convert(value, kind)
@@ -243,14 +248,14 @@ async def queue(runtime: Runtime, context_id: str, rest: str, language: Language
     """/queue [delete NUMBER | edit NUMBER TEXT]"""
     waiting = await runtime.queued(context_id)
     word, _, more = rest.partition(" ")
-    which, _, text = more.strip().partition(" ")
+    number_text, _, text = more.strip().partition(" ")
     match word:
         case "":
             pass
         case "delete":
-            await runtime.delete_queued(context_id, waiting[number(which, len(waiting)) - 1].item.id)
+            await runtime.delete_queued(context_id, waiting[number(number_text, len(waiting)) - 1].item.id)
         case "edit":
-            await runtime.edit_queued(context_id, waiting[number(which, len(waiting)) - 1].item.id, text)
+            await runtime.edit_queued(context_id, waiting[number(number_text, len(waiting)) - 1].item.id, text)
         case _:
             raise InvalidInput(Code.INVALID_NUMBER, limit=len(waiting))
     waiting = await runtime.queued(context_id)

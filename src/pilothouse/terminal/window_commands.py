@@ -24,9 +24,16 @@ async def compress(runtime: Runtime, context_id: str, rest: str, language: Langu
         print(_compression_line("compressed", await runtime.compress(context_id, focus=rest or None), language))
 
 
-def _compression_line(key: str, done: Compression, language: Language) -> str:
-    text = ui_text("terminal", key, language, count=done.messages, before=done.tokens_before, after=done.tokens_after)
-    return text + (f" ({visible(translate(done.why, language))})" if done.why is not None else "")
+def _compression_line(key: str, compression: Compression, language: Language) -> str:
+    text = ui_text(
+        "terminal",
+        key,
+        language,
+        count=compression.messages,
+        before=compression.tokens_before,
+        after=compression.tokens_after,
+    )
+    return text + (f" ({visible(translate(compression.why, language))})" if compression.why is not None else "")
 
 
 async def suggest_compression(runtime: Runtime, context_id: str, language: Language) -> None:
@@ -46,11 +53,19 @@ async def tokens(runtime: Runtime, context_id: str, _: str, language: Language) 
 
 
 def meter_line(meter: Meter, language: Language) -> str:
-    about = "≈" if meter.is_estimate else ""
-    share = 100 * meter.tokens // max(1, meter.budget)
-    at = 100 * meter.trigger // max(1, meter.budget)
+    estimate_mark = "≈" if meter.is_estimate else ""
+    used_percent = 100 * meter.tokens // max(1, meter.budget)
+    trigger_percent = 100 * meter.trigger // max(1, meter.budget)
     key = "meter" if meter.auto_compress else "meter_manual"
-    return ui_text("terminal", key, language, tokens=f"{about}{meter.tokens}", budget=meter.budget, share=share, at=at)
+    return ui_text(
+        "terminal",
+        key,
+        language,
+        tokens=f"{estimate_mark}{meter.tokens}",
+        budget=meter.budget,
+        share=used_percent,
+        at=trigger_percent,
+    )
 
 
 async def pin(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
@@ -58,10 +73,10 @@ async def pin(runtime: Runtime, context_id: str, rest: str, language: Language) 
     if rest not in ("", "off"):
         raise InvalidInput(Code.COMMAND_USAGE, usage="/pin [off]")
     recent = await runtime.read_messages(context_id, limit=200)
-    own = [message for message in recent if isinstance(message, Text) and message.role == "user"]
-    if not own:
+    user_messages = [message for message in recent if isinstance(message, Text) and message.role == "user"]
+    if not user_messages:
         raise InvalidInput(Code.EMPTY_MESSAGE)
-    await runtime.pin(context_id, own[-1].id, pinned=rest != "off")
+    await runtime.pin(context_id, user_messages[-1].id, pinned=rest != "off")
     pins = (await runtime.context(context_id)).core.pins
     print(ui_text("terminal", "pinned", language, count=len(pins)))
 
@@ -71,8 +86,8 @@ async def model(runtime: Runtime, context_id: str, name: str, language: Language
     if name:
         await runtime.change_context(context_id, model=name if name != "none" else None)
     live = await runtime.context(context_id)
-    others = ", ".join(dict.fromkeys((runtime.dependencies.model, *runtime.dependencies.models)))
-    print(quoted(ui_text("terminal", "model", language, name=live.model, allowed=others)))
+    names = ", ".join(dict.fromkeys((runtime.dependencies.model, *runtime.dependencies.models)))
+    print(quoted(ui_text("terminal", "model", language, name=live.model, allowed=names)))
 
 
 async def overview(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
@@ -80,4 +95,4 @@ async def overview(runtime: Runtime, context_id: str, _: str, language: Language
     message_id = await runtime.add_overview(context_id)
     (message,) = await runtime.read_messages(context_id, ids=[message_id])
     print(quoted(getattr(message, "content", "")))
-    print(ui_text("terminal", "overview_told", language))
+    print(ui_text("terminal", "overview_added", language))
