@@ -10,7 +10,7 @@ from pathlib import Path
 from pilothouse.config.credentials import Credentials, StoredSetup
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict, InvalidInput, ModelError, ModelRefused, ModelUnavailable
-from pilothouse.domain.provider_setup import Setup, SetupTrial, WantedSetup, check_address, key_hint
+from pilothouse.domain.provider_setup import Setup, SetupRequest, SetupTrial, check_address, key_hint
 from pilothouse.llm.base import Adapter, Connected, ModelRequest, UserText
 from pilothouse.runtime.dependencies import ProviderHandle, TitleModel
 from pilothouse.settings import CREDENTIALS_FILE, OPENAI_URL, ModelChoice, Settings, with_setup
@@ -87,14 +87,14 @@ class ProviderSetup:
             reason=Reason(Code.SETUP_FIXED, {"by": fixed_by}) if fixed_by is not None else None,
         )
 
-    async def trial(self, wanted: WantedSetup) -> SetupTrial:
+    async def trial(self, requested: SetupRequest) -> SetupTrial:
         """Test a provider: request its list of models and, if a model is given, one word from it.
 
         Raises: InvalidInput.
         """
         from pilothouse.llm.openai import OpenAIAdapter
 
-        base_url, key = self._address_and_key(wanted)
+        base_url, key = self._address_and_key(requested)
         adapter = OpenAIAdapter(base_url, key, silence_seconds=TRIAL_TIMEOUT_SECONDS)
         models: list[str] = []
         try:
@@ -102,10 +102,10 @@ class ProviderSetup:
                 try:
                     models = await adapter.models()
                 except ModelRefused as error:
-                    if wanted.model is None or error.reason.code is Code.MODEL_AUTH:
+                    if requested.model is None or error.reason.code is Code.MODEL_AUTH:
                         raise  # a provider without a list of models can still work
-                if wanted.model is not None:
-                    await _request_a_word(adapter, wanted.model)
+                if requested.model is not None:
+                    await _request_a_word(adapter, requested.model)
             return SetupTrial(ok=True, models=tuple(models))
         except TimeoutError:
             reason = Reason(Code.MODEL_TIMEOUT, {"seconds": TRIAL_TIMEOUT_SECONDS})
@@ -115,17 +115,17 @@ class ProviderSetup:
             await adapter.close()
         return SetupTrial(ok=False, models=tuple(models), reason=reason)
 
-    def keep(self, wanted: WantedSetup) -> ProviderHandle | None:
+    def keep(self, requested: SetupRequest) -> ProviderHandle | None:
         """Store and use another setup; None if nothing changes.
 
         Raises: Conflict if the command line, the environment or the file sets the model, InvalidInput, StoreRefused.
         """
         if self._settings.explicit.source is not None:
             raise Conflict(Code.SETUP_FIXED, by=self._settings.explicit.source)
-        if wanted.model is None:
+        if requested.model is None:
             raise InvalidInput(Code.INVALID_REQUEST, detail="the model is missing")
-        base_url, key = self._address_and_key(wanted)
-        stored = StoredSetup(base_url=base_url, key=key, model=wanted.model)
+        base_url, key = self._address_and_key(requested)
+        stored = StoredSetup(base_url=base_url, key=key, model=requested.model)
         return self._change(stored, lambda: self._credentials.write(stored))
 
     def forget(self) -> ProviderHandle | None:
@@ -143,17 +143,17 @@ class ProviderSetup:
         self._settings = changed
         return handle
 
-    def _address_and_key(self, wanted: WantedSetup) -> tuple[str, str | None]:
+    def _address_and_key(self, requested: SetupRequest) -> tuple[str, str | None]:
         """Return the address and the key to use. The present key is sent only to the present address.
 
         Raises: InvalidInput.
         """
-        base_url = check_address(wanted.base_url or self._settings.base_url)
-        if wanted.key is not None:
-            if wanted.key in self._secrets:
-                self._secrets.remove(wanted.key)
-            self._secrets.append(wanted.key)
-            return base_url, wanted.key
+        base_url = check_address(requested.base_url or self._settings.base_url)
+        if requested.key is not None:
+            if requested.key in self._secrets:
+                self._secrets.remove(requested.key)
+            self._secrets.append(requested.key)
+            return base_url, requested.key
         is_same = base_url == self._settings.base_url.rstrip("/")
         return base_url, self._settings.key if is_same else None
 

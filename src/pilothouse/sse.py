@@ -11,7 +11,7 @@ def sse_event(data: bytes, name: str | None = None) -> bytes:
 
 
 async def sse_events(
-    parts: AsyncIterable[bytes], *, max_line_bytes: int | None = None, accept_cut_line: bool = False
+    chunks: AsyncIterable[bytes], *, max_line_bytes: int | None = None, accept_cut_line: bool = False
 ) -> AsyncIterator[tuple[str, bytes]]:
     """Parse a stream: the event name ("" for none) and the payload of every `data:` line, from any split of the bytes.
 
@@ -20,7 +20,7 @@ async def sse_events(
     `max_line_bytes`. A last line without a line end counts only with `accept_cut_line`.
     """
     name = ""
-    async for line in _lines(parts, max_line_bytes, accept_cut_line):
+    async for line in _lines(chunks, max_line_bytes, accept_cut_line):
         if line.startswith(b"data:"):
             if data := line[5:].strip():
                 yield name, data
@@ -31,21 +31,21 @@ async def sse_events(
 
 
 async def _lines(
-    parts: AsyncIterable[bytes], max_line_bytes: int | None, accept_cut_line: bool
+    chunks: AsyncIterable[bytes], max_line_bytes: int | None, accept_cut_line: bool
 ) -> AsyncIterator[bytes]:
-    unfinished = bytearray()  # grows in place: a long line in many parts is not copied for each part
+    unfinished = bytearray()  # grows in place: a long line in many chunks is not copied for each chunk
     is_first = True
-    async for part in parts:
+    async for chunk in chunks:
         start = len(unfinished)
-        unfinished += part
+        unfinished += chunk
         if is_first and len(unfinished) >= len(_BYTE_ORDER_MARK):
             is_first = False
             if unfinished.startswith(_BYTE_ORDER_MARK):
                 del unfinished[: len(_BYTE_ORDER_MARK)]
                 start = 0
         if unfinished.find(b"\n", start) >= 0:
-            *lines, rest = bytes(unfinished).split(b"\n")
-            unfinished = bytearray(rest)
+            *lines, incomplete_line = bytes(unfinished).split(b"\n")
+            unfinished = bytearray(incomplete_line)
             for line in lines:
                 yield line
         if max_line_bytes is not None and len(unfinished) > max_line_bytes:

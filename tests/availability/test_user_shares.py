@@ -76,7 +76,7 @@ def _head(here: Served, token: str, path: str, kind: str, length: int) -> bytes:
 
 async def test_one_user_cannot_take_all_streams(tmp_path: Path) -> None:
     async with served(tmp_path) as here:
-        object.__setattr__(here.serving, "max_streams_per_user", 2)
+        object.__setattr__(here.server_state, "max_streams_per_user", 2)
         anna, bob = (here.client(here.tokens.add(name)) for name in ("anna", "bob"))
         async with anna, bob:
             streams = [anna.events("GET", "/api/stream") for _ in range(2)]
@@ -86,7 +86,7 @@ async def test_one_user_cannot_take_all_streams(tmp_path: Path) -> None:
             assert await refused(anext(third)) == (429, "too_many_streams_of_user")
             await anext(others := bob.events("GET", "/api/stream"))
             await ended(streams[0])
-            while here.serving.metrics.streams_of("anna") > 1:
+            while here.server_state.metrics.streams_of("anna") > 1:
                 await asyncio.sleep(0)
             await anext(again := anna.events("GET", "/api/stream"))
             for stream in (streams[1], others, again):
@@ -123,7 +123,7 @@ async def test_one_user_has_two_imports_at_a_time(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(context_import, "import_context", held)
     async with served(tmp_path) as here:
-        monkeypatch.setattr(type(here.serving.runtime), "import_context", held)
+        monkeypatch.setattr(type(here.server_state.runtime), "import_context", held)
         anna, bob = here.tokens.add("anna"), here.tokens.add("bob")
         path = "/api/contexts/import"
 
@@ -154,7 +154,7 @@ async def test_bodies_of_one_user_are_bounded_together(tmp_path: Path, monkeypat
         token = here.tokens.add("anna")
         reader, writer = await asyncio.open_connection("127.0.0.1", here.port)
         writer.write(_head(here, token, "/api/contexts/import", LINES, 500_000) + b" " * 200_000)
-        while here.serving.shares._body_bytes["anna"] < 200_000:
+        while here.server_state.shares._body_bytes["anna"] < 200_000:
             await asyncio.sleep(0)
         answer = await post(here, token, "/api/contexts/import", b" " * 200_000)
         assert answer[0].startswith(b"http/1.1 429")
@@ -162,7 +162,7 @@ async def test_bodies_of_one_user_are_bounded_together(tmp_path: Path, monkeypat
         assert b"connection: close" in answer, "the rest of the body is not received"
         assert json.loads(answer[-1])["code"] == "too_many_bodies"
         writer.close()
-        while here.serving.shares._body_bytes["anna"]:
+        while here.server_state.shares._body_bytes["anna"]:
             await asyncio.sleep(0)
         async with here.client(token) as anna:
             assert (await anna.call("POST", "/api/contexts", {}))["context_id"]
@@ -266,7 +266,7 @@ async def test_a_page_of_long_messages_leaves_turns_to_others() -> None:
 async def test_a_stream_ends_as_soon_as_its_token_is_revoked(tmp_path: Path, revoke: str) -> None:
     """Long before its next sign of life; streams of others go on."""
     async with served(tmp_path) as here:
-        object.__setattr__(here.serving, "heartbeat", 3600.0)
+        object.__setattr__(here.server_state, "heartbeat", 3600.0)
         clients: dict[str, Client] = {name: here.client(here.tokens.add(name)) for name in ("anna", "bob")}
         async with clients["anna"] as anna, clients["bob"] as bob:
             ends, stays = anna.events("GET", "/api/stream"), bob.events("GET", "/api/stream")
@@ -274,5 +274,5 @@ async def test_a_stream_ends_as_soon_as_its_token_is_revoked(tmp_path: Path, rev
             await anext(stays)
             await asyncio.to_thread(getattr(here.tokens, revoke), "anna")
             assert [event async for event in ends] == []
-            assert here.serving.metrics.streams_of("bob") == 1
+            assert here.server_state.metrics.streams_of("bob") == 1
             await ended(stays)

@@ -20,7 +20,7 @@ import pytest
 
 from pilothouse.client import Client
 from pilothouse.server.address import FILE, address_of_server, published_address
-from pilothouse.server.serve import PORT
+from pilothouse.server.serve import DEFAULT_PORT
 from pilothouse.server.state import PAGE
 from pilothouse.server.tokens import Tokens
 from pilothouse.system.ambient import SystemAmbient
@@ -257,9 +257,9 @@ async def test_a_named_port_that_is_taken_is_an_error_that_says_what_to_do(tmp_p
 async def test_only_the_usual_port_moves_on_to_the_next_free_one(tmp_path: Path) -> None:
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):  # another program has it already
-            stack.enter_context(socket.create_server(("127.0.0.1", PORT)))
+            stack.enter_context(socket.create_server(("127.0.0.1", DEFAULT_PORT)))
         async with served(tmp_path, "--host", "127.0.0.1") as server:
-            assert PORT < (server.port or 0) < PORT + 50
+            assert DEFAULT_PORT < (server.port or 0) < DEFAULT_PORT + 50
 
 
 async def test_new_contexts_work_where_the_server_was_started_or_where_it_was_told(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from pilothouse.domain.payloads import MAX_UPLOAD_BYTES
 from pilothouse.llm.script import Answer
 from pilothouse.server.app import MAX_BODY_BYTES, MAX_URL_BYTES
 from pilothouse.server.protocol import MAX_HEADER_BYTES
-from pilothouse.server.routes import MAX_IMPORT_BYTES, MEGABYTE
+from pilothouse.server.routes import MAX_IMPORT_BYTES, MEBIBYTE
 from pilothouse.server.signals import MAX_STREAMED_CONTEXTS
 from pilothouse.terminal.tour import STEPS
 from pilothouse.testing.served import Served
@@ -134,9 +134,9 @@ async def test_the_example_of_the_client_runs(tmp_path: Path, capsys: pytest.Cap
 def test_the_bounds_that_the_documentation_names_are_those_of_the_server() -> None:
     told = (ROOT / "docs/server.md").read_text()
     bounds = {
-        f"{MAX_BODY_BYTES // MEGABYTE} MB for a request": True,
-        f"{MAX_UPLOAD_BYTES // MEGABYTE} MB for a file": True,
-        f"{MAX_IMPORT_BYTES // MEGABYTE} MB for an import": True,
+        f"{MAX_BODY_BYTES // MEBIBYTE} MB for a request": True,
+        f"{MAX_UPLOAD_BYTES // MEBIBYTE} MB for a file": True,
+        f"{MAX_IMPORT_BYTES // MEBIBYTE} MB for an import": True,
         f"{MAX_URL_BYTES // 1024} KB for a URL": True,
         f"{MAX_HEADER_BYTES // 1024} KB of headers": True,
         f"{MAX_STREAMED_CONTEXTS} conversations on one stream": True,

@@ -132,7 +132,7 @@ async def test_nothing_that_was_packed_is_unpacked(tmp_path: Path) -> None:
 async def test_who_opens_many_streams_and_never_reads_hinders_nobody(tmp_path: Path) -> None:
     world = World(tmp_path, *[Answer(text="word " * 2000)] * 5)
     async with world.runtime, Served(world.runtime, [tmp_path]) as here:
-        object.__setattr__(here.serving, "max_streams", 300)
+        object.__setattr__(here.server_state, "max_streams", 300)
         context_id = await world.start()
         writers = []
         size = own_size()
@@ -142,13 +142,13 @@ async def test_who_opens_many_streams_and_never_reads_hinders_nobody(tmp_path: P
             writers.append(writer)
         try:
             async with asyncio.timeout(HANG_SECONDS), here.client() as client:
-                while here.serving.metrics.streams_open < 300:
+                while here.server_state.metrics.streams_open < 300:
                     await asyncio.sleep(0.01)
                 for number in range(5):
                     await world.turn(context_id, f"go {number}")
                 assert (await client.call("GET", "/api/health"))["status"]
                 assert len(await client.call("GET", "/api/contexts")) >= 1
-            assert here.serving.metrics.streams_open == 300
+            assert here.server_state.metrics.streams_open == 300
             assert own_size() - size < GROWTH_AT_MOST
         finally:
             for writer in writers:

@@ -27,9 +27,9 @@ from pilothouse.llm.script import Answer
 from pilothouse.server import protocol
 from pilothouse.server.app import MAX_BODY_BYTES, MAX_URL_BYTES
 from pilothouse.server.logs import JsonLines
-from pilothouse.server.routes import MEGABYTE, ROUTES
+from pilothouse.server.routes import MEBIBYTE, ROUTES
 from pilothouse.server.routing import EVENTS, HTML, JSON, Route
-from pilothouse.server.serve import HOST, PORT, listen, make_server, make_server_state
+from pilothouse.server.serve import DEFAULT_HOST, DEFAULT_PORT, listen, make_server, make_server_state
 from pilothouse.server.sign_in import FORM_TYPE
 from pilothouse.server.tokens import MIN_TOKEN_LENGTH, Tokens
 from pilothouse.storage.memory import MemoryStore
@@ -183,7 +183,7 @@ class House:
         lives = [await runtime.context(each.context_id) for each in contexts]
         return (
             [(live.id, live.version, live.state) for live in lives],
-            await self.served.serving.sessions.get("local"),
+            await self.served.server_state.sessions.get("local"),
             await runtime.rules(),
             [(path, path.read_bytes() if path.is_file() else b"") for path in sorted(self.folder.rglob("*"))],
             [await runtime.folder_trust(each.context_id) for each in contexts],
@@ -281,7 +281,7 @@ async def test_the_scene_holds_what_the_routes_of_folders_and_servers_are_about(
 async def test_without_the_right_token_every_route_is_closed(tmp_path: Path) -> None:
     async with house(tmp_path) as here, refusing(here) as refusals:
         cookie = (await here.cookie())["cookie"].partition("=")[2]
-        name = here.served.serving.access.cookie_name
+        name = here.served.server_state.access.cookie_name
         for route in ROUTES:
             for headers in (
                 {},
@@ -543,7 +543,7 @@ async def test_a_token_that_is_nearly_right_is_wrong(tmp_path: Path) -> None:
 async def test_ten_wrong_tokens_in_a_minute_slow_an_address_down_but_not_who_has_the_right_one(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         ambient = here.world.ambient
-        name = here.served.serving.access.cookie_name
+        name = here.served.server_state.access.cookie_name
         wrong: list[Callable[[int], Awaitable[Any]]] = [
             lambda number: here.get("/api/health", {"authorization": f"Bearer wrong-{number}"}),
             lambda number: here.get("/api/health", {"cookie": f"{name}=wrong-{number}"}),
@@ -621,16 +621,16 @@ async def test_a_user_who_is_removed_sees_no_more_however_much_happens(tmp_path:
 @asynccontextmanager
 async def impatient(world: World, tokens: Tokens, heartbeat: float) -> AsyncIterator[str]:
     """A server that looks after its streams more often than usual."""
-    listening = listen(HOST, 0, tokens)
+    listening = listen(DEFAULT_HOST, 0, tokens)
     port = listening.getsockname()[1]
-    usual = make_server_state(world.runtime, tokens, host=HOST, port=port)
-    serving = dataclasses.replace(usual, heartbeat=heartbeat)
-    server = make_server(serving, lambda: None)
+    usual = make_server_state(world.runtime, tokens, host=DEFAULT_HOST, port=port)
+    server_state = dataclasses.replace(usual, heartbeat=heartbeat)
+    server = make_server(server_state, lambda: None)
     task = asyncio.create_task(server.serve(sockets=[listening]))
     try:
-        yield f"http://{HOST}:{port}"
+        yield f"http://{DEFAULT_HOST}:{port}"
     finally:
-        serving.stopping.set()
+        server_state.stopping.set()
         server.should_exit = True
         await task
 
@@ -802,8 +802,8 @@ async def test_a_body_that_says_that_it_is_too_large_is_refused_on_every_route_b
 async def test_a_body_that_grows_too_large_is_refused(tmp_path: Path) -> None:
     async with house(tmp_path) as here, refusing(here) as refusals, raw(here) as (reader, writer):
         writer.write(head("POST", "/api/contexts", **{"content-type": JSON, "transfer-encoding": "chunked"}))
-        for _ in range(MAX_BODY_BYTES // MEGABYTE):
-            writer.write(f"{MEGABYTE:x}\r\n".encode() + b" " * MEGABYTE + b"\r\n")
+        for _ in range(MAX_BODY_BYTES // MEBIBYTE):
+            writer.write(f"{MEBIBYTE:x}\r\n".encode() + b" " * MEBIBYTE + b"\r\n")
             await writer.drain()
         writer.write(b"1\r\n \r\n")  # no end follows: it is refused for what came so far
         refusals.check(await reply_of(reader), 413, Code.BODY_TOO_LARGE, "POST", "/api/contexts")
@@ -818,9 +818,9 @@ async def test_a_large_body_that_is_refused_costs_neither_the_answer_nor_the_con
             ({}, 404, Code.UNKNOWN_CONTEXT),
         ):
             async with raw(here) as (reader, writer):
-                typed = {"content-type": "application/octet-stream", "content-length": MEGABYTE}
+                typed = {"content-type": "application/octet-stream", "content-length": MEBIBYTE}
                 writer.write(head("POST", "/api/contexts/none/files?name=x", **{**typed, **given}))
-                writer.write(b"x" * MEGABYTE)
+                writer.write(b"x" * MEBIBYTE)
                 refusals.check(await reply_of(reader), status, code, "POST", given)
                 writer.write(head("GET", "/api/health"))
                 assert (await reply_of(reader)).status == 200, "the connection is as good as before"
@@ -872,7 +872,7 @@ async def rest_of(reader: asyncio.StreamReader) -> bytes:
 
 async def test_peers_that_never_end_their_headers_hinder_nobody_else(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
-        slow = [await asyncio.open_connection(HOST, here.served.port) for _ in range(200)]
+        slow = [await asyncio.open_connection(DEFAULT_HOST, here.served.port) for _ in range(200)]
         try:
             for number, (_, writer) in enumerate(slow):
                 writer.write((b"", b"GET", head("GET", "/api/health")[:-2], b"\r\n")[number % 4])
@@ -900,7 +900,7 @@ async def test_a_peer_that_does_not_end_its_headers_in_time_is_left(
 
 @asynccontextmanager
 async def raw(here: House) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    reader, writer = await asyncio.open_connection(HOST, here.served.port)
+    reader, writer = await asyncio.open_connection(DEFAULT_HOST, here.served.port)
     try:
         yield reader, writer
     finally:
@@ -908,7 +908,7 @@ async def raw(here: House) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.
 
 
 def head(method: str, path: str, **headers: object) -> bytes:
-    lines = {"host": HOST, **BEARER, **headers}
+    lines = {"host": DEFAULT_HOST, **BEARER, **headers}
     return (
         f"{method} {path} HTTP/1.1\r\n".encode()
         + b"".join(f"{name}: {value}\r\n".encode() for name, value in lines.items())
@@ -947,20 +947,20 @@ def test_a_token_of_ones_own_that_could_be_guessed_or_not_be_sent_is_refused(tmp
 
 def test_without_a_port_the_next_free_one_is_taken_and_a_named_port_never_moves(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path / "tokens.json", SystemAmbient())
-    with listen(HOST, None, tokens) as first, listen(HOST, None, tokens) as second:
+    with listen(DEFAULT_HOST, None, tokens) as first, listen(DEFAULT_HOST, None, tokens) as second:
         ports = [each.getsockname()[1] for each in (first, second)]
         assert ports == sorted(set(ports))
-        assert PORT <= ports[0] < ports[1] < PORT + 50
+        assert DEFAULT_PORT <= ports[0] < ports[1] < DEFAULT_PORT + 50
         with socket.create_connection(second.getsockname(), timeout=HANG_SECONDS):
             pass
         with pytest.raises(InvalidInput) as caught:
-            listen(HOST, ports[0], tokens)
+            listen(DEFAULT_HOST, ports[0], tokens)
         assert caught.value.reason.code is Code.PORT_TAKEN
 
 
 def test_an_address_that_cannot_be_had_is_told(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path / "tokens.json", SystemAmbient(), TOKEN)
-    for host, port in (("192.0.2.1", 0), (HOST, 65536), (HOST, 70000), ("x" * 70, 0)):
+    for host, port in (("192.0.2.1", 0), (DEFAULT_HOST, 65536), (DEFAULT_HOST, 70000), ("x" * 70, 0)):
         with pytest.raises(InvalidInput) as caught:
             listen(host, port, tokens)
         assert caught.value.reason.code is Code.CANNOT_LISTEN

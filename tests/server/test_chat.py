@@ -221,7 +221,7 @@ async def test_when_the_client_goes_away_the_turn_goes_on(tmp_path: Path) -> Non
         pay.release.set()
         live = await world.runtime.rested("t")
         assert (live.state, pay.ran) == (Idle(), ["a"])
-        while served.serving.metrics.chats_open:
+        while served.server_state.metrics.chats_open:
             await asyncio.sleep(0)
 
 
@@ -261,7 +261,7 @@ async def test_a_server_that_stops_says_so_then_done(tmp_path: Path) -> None:
         async for name, each in client.chat("t", "go"):
             events.append((name, each))
             if name == "tool_start":
-                served.serving.stopping.set()
+                served.server_state.stopping.set()
     assert names(events) == ["tool_start", "error", "done"]
     assert data(events, "error")[0]["code"] == "server_stopping"
 

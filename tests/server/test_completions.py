@@ -176,7 +176,7 @@ async def test_what_waits_is_denied_also_when_the_client_has_left(tmp_path: Path
             while live.core.turn is not None:
                 await anext(signals)
         assert (live.core.last_turn, world.change.ran) == ("complete", [])
-        while served.serving.metrics.chats_open:
+        while served.server_state.metrics.chats_open:
             await asyncio.sleep(0)
 
 
@@ -189,7 +189,7 @@ async def test_a_server_that_stops_says_so(tmp_path: Path, stream: bool) -> None
         headers = {"authorization": f"Bearer {TOKEN}"}
         asking = asyncio.ensure_future(http.post(served.url + PATH, json=body, headers=headers))
         await pay.started.wait()
-        served.serving.stopping.set()
+        served.server_state.stopping.set()
         async with await asking as answer:
             text = await answer.text()
             assert answer.status == (200 if stream else 503)

@@ -51,7 +51,7 @@ async def test_only_an_exact_name_of_ours_is_answered(
 ) -> None:
     world = World(tmp_path, Answer(text="Well."))
     async with world.runtime, Served(world.runtime, [tmp_path]) as served:
-        monkeypatch.setattr(served.serving.access, "_any_address", is_open)
+        monkeypatch.setattr(served.server_state.access, "_accepts_any_address", is_open)
         foreign = {host: await status_of(served.port, (host,)) for host in FOREIGN}
         assert {host: status for host, status in foreign.items() if status not in (400, 421)} == {}
         assert {host: await status_of(served.port, (host,)) for host in OWN} == dict.fromkeys(OWN, 200)

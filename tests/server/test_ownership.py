@@ -208,7 +208,7 @@ async def test_a_stream_ends_with_its_context_and_shows_nothing_of_the_next_owne
         await bob.call("DELETE", "/api/contexts/work")
         await drained(alice.chat("work", "hers"))
         assert [data for name, data in await drained(one) if name == "ContextChanged"][-1]["fields"] == ["deleted"]
-        served.serving.stopping.set()
+        served.server_state.stopping.set()
         seen = [data for _, data in await drained(several) if data.get("context_id", "").startswith("work")]
         assert seen[-1]["fields"] == ["deleted"]
 

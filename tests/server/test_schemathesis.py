@@ -218,7 +218,7 @@ class Backdrop:
         self._scenes.pop(kind, None)
 
     async def _version(self) -> int:
-        return (await self._served.serving.sessions.get("local")).version
+        return (await self._served.server_state.sessions.get("local")).version
 
     async def _scene(self, kind: str) -> dict[str, Any]:
         runtime = self._world.runtime
@@ -268,7 +268,7 @@ class Backdrop:
         return kept
 
     async def _renew_session(self, context_id: str) -> None:
-        await self._served.serving.sessions.replace(
+        await self._served.server_state.sessions.replace(
             "local",
             version=await self._version(),
             active=None,

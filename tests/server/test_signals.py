@@ -162,7 +162,7 @@ def test_a_long_list_in_a_state_is_cut_to_eight_with_its_total() -> None:
 async def test_streams_are_counted_bounded_and_told_when_the_server_stops(tmp_path: Path) -> None:
     world = World(tmp_path)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        object.__setattr__(served.serving, "max_streams", 2)
+        object.__setattr__(served.server_state, "max_streams", 2)
         context_id = await world.start()
         path = f"/api/contexts/{context_id}/stream"
         streams = [client.events("GET", path), client.events("GET", "/api/stream")]
@@ -172,9 +172,9 @@ async def test_streams_are_counted_bounded_and_told_when_the_server_stops(tmp_pa
             await anext(client.events("GET", path))
         assert (refused.value.problem.status, refused.value.problem.code) == (503, "too_many_streams")
         await ended(streams[0])
-        while served.serving.metrics.streams_open > 1:
+        while served.server_state.metrics.streams_open > 1:
             await asyncio.sleep(0)
-        served.serving.stopping.set()
+        served.server_state.stopping.set()
         name, data = await anext(streams[1])
         assert (name, data["code"]) == ("Error", "server_stopping")
 
@@ -184,7 +184,7 @@ async def test_streams_that_are_opened_together_do_not_pass_the_limit(tmp_path: 
     limit, asked = 5, 40
     world = World(tmp_path, *[Answer(text="never said", silence=0)] * asked)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served:
-        object.__setattr__(served.serving, "max_streams", limit)
+        object.__setattr__(served.server_state, "max_streams", limit)
         context_id = await world.start()
 
         def request(number: int) -> tuple[str, str, Any]:
@@ -218,7 +218,7 @@ async def test_streams_that_are_opened_together_do_not_pass_the_limit(tmp_path: 
                 await answered.wait()
             assert statuses == {200: limit, 503: asked - limit}
             closing.set()
-        counts = served.serving.metrics
+        counts = served.server_state.metrics
         async with asyncio.timeout(HANG_SECONDS):
             while counts.streams_open + counts.chats_open:
                 await asyncio.sleep(0)
@@ -232,13 +232,13 @@ async def test_a_request_that_is_refused_for_another_reason_gives_its_stream_bac
                 await anext(client.events("POST", "/api/chat/thread", {"message": "hello", "mode": "no such mode"}))
             with pytest.raises(ServerError):
                 await client.call("POST", "/api/chat/thread/resume", {"answers": []})
-        assert served.serving.metrics.chats_open == 0
+        assert served.server_state.metrics.chats_open == 0
 
 
 async def test_heartbeats_keep_an_idle_stream_open_until_its_user_is_one_no_more(tmp_path: Path) -> None:
     world = World(tmp_path)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served:
-        object.__setattr__(served.serving, "heartbeat", 0.02)
+        object.__setattr__(served.server_state, "heartbeat", 0.02)
         token = served.tokens.add("anna")
         reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
         head = f"GET /api/stream HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\n\r\n"
@@ -281,7 +281,7 @@ async def test_a_sub_agents_rest_is_told_to_who_watches_above(tmp_path: Path) ->
 async def test_a_file_of_tokens_that_cannot_be_read_ends_no_open_stream(tmp_path: Path) -> None:
     world = World(tmp_path)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        object.__setattr__(served.serving, "heartbeat", 0.01)
+        object.__setattr__(served.server_state, "heartbeat", 0.01)
         context_id = await world.start()
         stream = client.events("GET", f"/api/contexts/{context_id}/stream")
         await first(stream, "ContextChanged")

@@ -120,7 +120,7 @@ async def test_who_stops_reading_holds_up_neither_the_turn_nor_other_readers(tmp
     hub = WatchedHub()
     world, text = make_world(tmp_path, hub)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        counts = served.serving.metrics
+        counts = served.server_state.metrics
         context_id = await make_context(client)
         async with ContextReplica(client, context_id) as copy:
             signals = Sleeper(served, "GET", f"/api/contexts/{context_id}/stream")
@@ -150,7 +150,7 @@ async def test_twenty_who_stop_reading_hold_up_neither_the_turn_nor_a_chat(tmp_p
     hub = WatchedHub()
     world, text = make_world(tmp_path, hub)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        counts = served.serving.metrics
+        counts = served.server_state.metrics
         context_id, other = await make_context(client), await make_context(client)
         paths = [f"/api/contexts/{context_id}/stream", f"/api/stream?contexts={other},{context_id}"]
         sleepers = [Sleeper(served, "GET", path) for path in paths * 10]
@@ -175,7 +175,7 @@ async def test_who_begins_to_read_again_is_told_little_and_is_right(tmp_path: Pa
     hub = WatchedHub()
     world, text = make_world(tmp_path, hub)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        counts = served.serving.metrics
+        counts = served.server_state.metrics
         context_id = await make_context(client)
         signals = Sleeper(served, "GET", f"/api/contexts/{context_id}/stream")
         await until(lambda: counts.streams_open == 1)

@@ -19,7 +19,7 @@ from pilothouse.runtime.runtime import Runtime
 from pilothouse.server.address import address_of_server, published_address
 from pilothouse.server.connections import raise_descriptor_limit
 from pilothouse.server.logs import set_up_logs
-from pilothouse.server.serve import HOST, listen, make_server_state, open_in_browser, serve
+from pilothouse.server.serve import DEFAULT_HOST, listen, make_server_state, open_in_browser, serve
 from pilothouse.server.tokens import SIGN_IN_CODE_LIFETIME_SECONDS, Tokens
 from pilothouse.settings import Settings, placement_warnings
 from pilothouse.system.ambient import SystemAmbient
@@ -32,7 +32,7 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
     """Run the server until it is stopped. Raises: InvalidInput, StoreDamaged, OSError."""
     raise_descriptor_limit()
     server_settings = settings.configuration.file.server
-    host = options.host or server_settings.host or HOST
+    host = options.host or server_settings.host or DEFAULT_HOST
     tokens = _tokens(settings)
     ports = [port for port in (options.port, server_settings.port) if port is not None]
     sock = listen(host, ports[0] if ports else None, tokens)

@@ -19,7 +19,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.states import State
 from pilothouse.domain.value import MessageId
 
-_PAGE_SIZE = 200
+_MESSAGES_PER_PAGE = 200
 
 
 class _Progress(NamedTuple):
@@ -190,7 +190,7 @@ class ContextReplica:
         self.messages.update((message.id, message) for message in updates)
         # A message that is neither on the branch nor streaming was never saved: its process died before.
         streaming_id = context.streaming.message_id if context.streaming is not None else None
-        self.texts = {each: pieces for each, pieces in self.texts.items() if each == streaming_id}
+        self.texts = {each: deltas for each, deltas in self.texts.items() if each == streaming_id}
         self.context = context
         self._pending_texts = {
             each: progress for each, progress in self._pending_texts.items() if self._may_be_streaming(each, progress)
@@ -202,7 +202,7 @@ class ContextReplica:
     async def _pull_new_messages(self, branch: str, length: int) -> None:
         """Pull missing messages page by page. Pages that have arrived stay if a later one fails."""
         while len(self.order) < length:
-            limit = min(_PAGE_SIZE, length - len(self.order))
+            limit = min(_MESSAGES_PER_PAGE, length - len(self.order))
             end = len(self.order) + limit
             path = f"{self._path}/messages?branch={quote(branch, safe='')}&before={end}&limit={limit}"
             try:
@@ -220,8 +220,8 @@ class ContextReplica:
 
     async def _messages_by_id(self, ids: Sequence[MessageId]) -> list[MessageView]:
         messages: list[MessageView] = []
-        for start in range(0, len(ids), _PAGE_SIZE):
-            id_list = ",".join(ids[start : start + _PAGE_SIZE])
+        for start in range(0, len(ids), _MESSAGES_PER_PAGE):
+            id_list = ",".join(ids[start : start + _MESSAGES_PER_PAGE])
             messages += await self._client.call("GET", f"{self._path}/messages?ids={id_list}", kind=list[MessageView])
         return messages
 
@@ -229,14 +229,14 @@ class ContextReplica:
         text = self.texts.setdefault(message_id, [])
         path = f"{self._path}/messages/{message_id}/content?from_sequence={len(text)}"
         try:
-            pieces: list[Delta] = await self._client.call("GET", path, kind=list[Delta])
+            deltas: list[Delta] = await self._client.call("GET", path, kind=list[Delta])
         except ServerError as error:
             if error.problem.status != 404:
                 raise
-            pieces = []  # the message was never saved: its process died before
+            deltas = []  # the message was never saved: its process died before
             self._pending_texts.pop(message_id, None)
             self.texts.pop(message_id, None)
-        text += [piece.delta for piece in pieces if piece.sequence > len(text)]
+        text += [delta.delta for delta in deltas if delta.sequence > len(text)]
         progress = self._pending_texts.get(message_id)
         if progress is not None and len(text) >= progress.sequence:
             del self._pending_texts[message_id]

@@ -36,7 +36,7 @@ class Setup(Value, kw_only=True, omit_defaults=False):
     """Why the setup cannot be changed here."""
 
 
-class WantedSetup(Value, kw_only=True):
+class SetupRequest(Value, kw_only=True):
     """A requested setup."""
 
     provider: ProviderName = "openai"

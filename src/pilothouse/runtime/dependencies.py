@@ -16,7 +16,7 @@ from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.messages import Message
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.personas import Personas
-from pilothouse.domain.provider_setup import Setup, SetupTrial, WantedSetup
+from pilothouse.domain.provider_setup import Setup, SetupRequest, SetupTrial
 from pilothouse.domain.states import State
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.domain.value import ContextId, Timestamp
@@ -61,10 +61,10 @@ class ProviderService(Protocol):
 
     def status(self) -> Setup: ...
 
-    async def trial(self, wanted: WantedSetup) -> SetupTrial:
+    async def trial(self, requested: SetupRequest) -> SetupTrial:
         """Try a setup with a small request. Raises: InvalidInput."""
 
-    def keep(self, wanted: WantedSetup) -> ProviderHandle | None:
+    def keep(self, requested: SetupRequest) -> ProviderHandle | None:
         """Store a setup. Returns None where that setup is in use already.
 
         Raises: Conflict, InvalidInput, StoreRefused.

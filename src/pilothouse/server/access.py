@@ -37,7 +37,7 @@ class Access:
         self.cookie_name = f"pilothouse-{port}"
         self._ambient = ambient
         self._names = frozenset(name.lower() for name in (*_LOOPBACK_NAMES, host, *names))
-        self._any_address = not is_loopback(host)
+        self._accepts_any_address = not is_loopback_address(host)
         self._failures: OrderedDict[str, deque[float]] = OrderedDict()
         self._delayed = 0
 
@@ -59,7 +59,7 @@ class Access:
         if name is None or name in self._names:
             return name is not None
         # DNS rebinding needs a name: a request to an IP address cannot come from it.
-        return self._any_address and _address(name) is not None
+        return self._accepts_any_address and _address(name) is not None
 
     async def user(self, request: Request) -> str:
         """Return the user of the request's token or cookie. Raises: HTTPProblem, StoreDamaged."""
@@ -153,6 +153,7 @@ def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return None
 
 
-def is_loopback(host: str) -> bool:
+def is_loopback_address(host: str) -> bool:
+    """Whether a listening address accepts only connections from this machine. Of names, only `localhost` counts."""
     address = _address(host)
     return address.is_loopback if address is not None else host == "localhost"

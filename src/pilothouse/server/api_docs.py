@@ -25,11 +25,11 @@ async def openapi(request: RequestContext) -> Response:  # noqa: ARG001
 
 
 async def docs(request: RequestContext) -> Response:  # noqa: ARG001
-    return Response(await asyncio.to_thread(_page), media_type=HTML)
+    return Response(await asyncio.to_thread(_docs_page), media_type=HTML)
 
 
 @cache
-def _page() -> str:
+def _docs_page() -> str:
     spec = document()
     parts = [
         '<!doctype html><html lang="en"><meta charset="utf-8">',

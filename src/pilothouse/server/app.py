@@ -194,20 +194,20 @@ async def _read_body(request: Request, limit: int, count: Callable[[int], None])
     length = request.headers.get("content-length", "")
     if length.isascii() and length.isdigit() and int(length) > limit:
         raise HTTPProblem(413, Code.BODY_TOO_LARGE, {"connection": "close"}, limit=limit)
-    pieces, size = [], 0
+    chunks, size = [], 0
     try:
         async with asyncio.timeout(MAX_BODY_SECONDS), asyncio.timeout(MAX_BODY_IDLE_SECONDS) as idle:
-            async for piece in request.stream():
+            async for chunk in request.stream():
                 idle.reschedule(asyncio.get_running_loop().time() + MAX_BODY_IDLE_SECONDS)
-                count(len(piece))
-                size += len(piece)
+                count(len(chunk))
+                size += len(chunk)
                 if size > limit:
                     raise HTTPProblem(413, Code.BODY_TOO_LARGE, {"connection": "close"}, limit=limit)
-                pieces.append(piece)
+                chunks.append(chunk)
     except TimeoutError as error:
         seconds = MAX_BODY_IDLE_SECONDS if idle.expired() else MAX_BODY_SECONDS
         raise HTTPProblem(408, Code.BODY_TOO_SLOW, {"connection": "close"}, seconds=seconds) from error
-    return b"".join(pieces)
+    return b"".join(chunks)
 
 
 async def encode_result(result: Any) -> bytes:
@@ -216,18 +216,18 @@ async def encode_result(result: Any) -> bytes:
     items = result if isinstance(result, list) else getattr(result, "items", None)
     if not isinstance(items, list | tuple):
         return msgspec.json.encode(result)
-    pieces, size = [], 0
+    chunks, size = [], 0
     for item in items:
-        pieces.append(msgspec.json.encode(item))
-        size += len(pieces[-1])
+        chunks.append(msgspec.json.encode(item))
+        size += len(chunks[-1])
         if size > _MAX_INLINE_BYTES:
             size = 0
             await asyncio.sleep(0)
     if isinstance(result, list):
-        return b"[%b]" % b",".join(pieces)
+        return b"[%b]" % b",".join(chunks)
     frame = msgspec.json.encode(msgspec.structs.replace(result, items=()))
     before, key, after = frame.partition(b'"items":[')  # the first match is the field: quotes in texts are escaped
-    return b"%b%b%b%b" % (before, key, b",".join(pieces), after)
+    return b"%b%b%b%b" % (before, key, b",".join(chunks), after)
 
 
 async def _make_response(route: Route, result: Any) -> Response:

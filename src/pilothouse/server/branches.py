@@ -60,8 +60,8 @@ async def read(request: RequestContext, context_id: str) -> Page[BranchView]:
     live = await request.runtime.context(context_id)
     forks = await read_forks(live)
     branches = list(live.branches.values())
-    shapes = [await branch_view(request.runtime, live.id, branch, fork=forks.get(branch.name)) for branch in branches]
-    return Page(tuple(shapes))
+    views = [await branch_view(request.runtime, live.id, branch, fork=forks.get(branch.name)) for branch in branches]
+    return Page(tuple(views))
 
 
 async def read_one(request: RequestContext, context_id: str, branch: str, query: IdsQuery) -> BranchView:

@@ -64,18 +64,25 @@ class RejectAll(Value, kw_only=True):
     reason: RejectionReason | None = None
 
 
-class OneDecision(Value, kw_only=True):
+class CallDecision(Value, kw_only=True):
+    """A decision about one of several calls. Its fields are those of the requests about a single call."""
+
     id: Id
     verdict: Literal["approve", "reject"]
     digest: CallDigest | None = None
+    """The digest of the call that the person has read."""
     arguments: dict[str, Any] | None = None
+    """Edited arguments."""
     edited_digest: CallDigest | None = None
+    """The digest of the edited call's preview that the person has read."""
     reason: RejectionReason | None = None
+    """The reason of a rejection, for the model."""
     always: RuleOption | None = None
+    """The scope of one of the call's `rule_offers`: similar calls are allowed from now on."""
 
 
 class Decide(Value, kw_only=True):
-    decisions: Annotated[tuple[OneDecision, ...], Meta(min_length=1, max_length=1000)]
+    decisions: Annotated[tuple[CallDecision, ...], Meta(min_length=1, max_length=1000)]
     shown: ShownDigests | None = None
     """The digests of the calls that the person has read: a new rule starts none but these."""
 
@@ -129,13 +136,13 @@ async def reject(request: RequestContext, context_id: str, call_id: str, body: R
 
 
 async def approve_all(request: RequestContext, context_id: str, body: ApproveAll) -> Page[CallView]:
-    decided = await request.runtime.approve_all(context_id, ids=body.ids, by=request.user)
-    return Page(await _call_views(request, context_id, decided))
+    records = await request.runtime.approve_all(context_id, ids=body.ids, by=request.user)
+    return Page(await _call_views(request, context_id, records))
 
 
 async def reject_all(request: RequestContext, context_id: str, body: RejectAll) -> Page[CallView]:
-    decided = await request.runtime.reject_all(context_id, ids=body.ids, reason=body.reason, by=request.user)
-    return Page(await _call_views(request, context_id, decided))
+    records = await request.runtime.reject_all(context_id, ids=body.ids, reason=body.reason, by=request.user)
+    return Page(await _call_views(request, context_id, records))
 
 
 async def decide(request: RequestContext, context_id: str, body: Decide) -> Page[CallView]:
@@ -151,8 +158,8 @@ async def decide(request: RequestContext, context_id: str, body: Decide) -> Page
         )
         for each in body.decisions
     ]
-    decided = await request.runtime.decide(context_id, decisions, shown=body.shown, by=request.user)
-    return Page(await _call_views(request, context_id, decided))
+    records = await request.runtime.decide(context_id, decisions, shown=body.shown, by=request.user)
+    return Page(await _call_views(request, context_id, records))
 
 
 async def _call_views(request: RequestContext, context_id: str, records: Sequence[CallRecord]) -> tuple[CallView, ...]:

@@ -227,14 +227,14 @@ async def health(request: RequestContext) -> Health:
         "failing" if "error" in severities else "warning" if "warning" in severities else "ok"
     )
     # The local user sees the figures of the whole server; others see those of their own contexts.
-    lives = [live for live in request.runtime.in_memory() if request.user in (LOCAL, live.core.owner)]
+    live_contexts = [live for live in request.runtime.in_memory() if request.user in (LOCAL, live.core.owner)]
     return Health(
         status="stopping" if request.server.stopping.is_set() else status,
         version=__version__,
         user=request.user,
-        contexts_in_memory=len(lives),
-        turns_open=sum(live.task is not None for live in lives),
-        contexts_waiting=sum(isinstance(live.state, WaitingForRecovery) for live in lives),
+        contexts_in_memory=len(live_contexts),
+        turns_open=sum(live.task is not None for live in live_contexts),
+        contexts_waiting=sum(isinstance(live.state, WaitingForRecovery) for live in live_contexts),
         sandbox=request.runtime.kernel.is_complete,
         promises=_promises(request.runtime.kernel, request.language),
         problems=problems,

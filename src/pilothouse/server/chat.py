@@ -190,8 +190,8 @@ async def _events(request: RequestContext, turn: _StreamedTurn) -> AsyncGenerato
             turn_events = stream_turn_events(
                 request.runtime, context_id, turn.id, start=turn.position, has_begun=turn.has_begun, signals=signals
             )
-            async for piece in encoder.encode(turn_events):
-                yield piece
+            async for chunk in encoder.encode(turn_events):
+                yield chunk
         if stopping.done():
             yield error_event(Reason(Code.SERVER_STOPPING), request.language)
         else:

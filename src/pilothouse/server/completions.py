@@ -91,11 +91,11 @@ async def _complete(request: RequestContext, body: CompletionBody, slot: StreamS
     turn = HeadlessTurn(request, live, sent.turn_id, position)
     request.runtime.run_in_background(turn.reject_pending())
     if body.stream:
-        pieces = _chunks(request, turn, sent.message_id)
+        chunks = _encode_chunks(request, turn, sent.message_id)
         headers = {"x-pilothouse-context": live.id}
         heartbeat = request.server.heartbeat
         return EventStream(
-            pieces, heartbeat=heartbeat, is_authorized=request.has_valid_token, slot=slot, headers=headers
+            chunks, heartbeat=heartbeat, is_authorized=request.has_valid_token, slot=slot, headers=headers
         )
     async for _ in turn.text():
         pass
@@ -151,19 +151,21 @@ def _text(message: PromptMessage) -> str:
     return "\n".join(part.text for part in message.content if part.text)
 
 
-async def _chunks(request: RequestContext, turn: HeadlessTurn, message_id: MessageId) -> AsyncGenerator[bytes, None]:
+async def _encode_chunks(
+    request: RequestContext, turn: HeadlessTurn, message_id: MessageId
+) -> AsyncGenerator[bytes, None]:
     header = {
         "id": f"chatcmpl-{message_id}",
         "object": "chat.completion.chunk",
         "created": int(request.runtime.dependencies.ambient.now()),
         "model": turn.live.model,
     }
-    yield _chunk(header, {"role": "assistant", "content": ""})
-    async for piece in turn.text():
-        yield _chunk(header, {"content": piece})
+    yield _encode_chunk(header, {"role": "assistant", "content": ""})
+    async for chunk in turn.text():
+        yield _encode_chunk(header, {"content": chunk})
     if remark := _remark(turn):
-        yield _chunk(header, {"content": remark})
-    yield _chunk(header, {}, _finish_reason(turn))
+        yield _encode_chunk(header, {"content": remark})
+    yield _encode_chunk(header, {}, _finish_reason(turn))
     yield _DONE
 
 
@@ -175,7 +177,7 @@ def _remark(turn: HeadlessTurn) -> str:
     return turn.remark(with_failure=_finish_reason(turn) == "stop")
 
 
-def _chunk(header: dict[str, Any], delta: dict[str, str], finish_reason: str | None = None) -> bytes:
+def _encode_chunk(header: dict[str, Any], delta: dict[str, str], finish_reason: str | None = None) -> bytes:
     choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
     return sse_event(msgspec.json.encode({**header, "choices": [choice]}))
 

@@ -35,7 +35,7 @@ def raise_descriptor_limit() -> None:
         _LOG.warning("the limit on open files stays as it is: %s", error)
 
 
-class Connection(Protocol):
+class PooledConnection(Protocol):
     """A client connection as the pool uses it."""
 
     @property
@@ -60,8 +60,8 @@ class ConnectionPool:
         self.max_unauthenticated = min(MAX_UNAUTHENTICATED, max(1, self.max_connections // 2))
         self.max_authenticated = self.max_connections - self.max_unauthenticated
         self.max_per_user = max(1, self.max_authenticated // 2)
-        self._unauthenticated: OrderedDict[Connection, None] = OrderedDict()
-        self._authenticated: OrderedDict[Connection, str] = OrderedDict()
+        self._unauthenticated: OrderedDict[PooledConnection, None] = OrderedDict()
+        self._authenticated: OrderedDict[PooledConnection, str] = OrderedDict()
         """The user of each connection, least recently used first."""
         self._per_user: Counter[str] = Counter()
 
@@ -73,14 +73,14 @@ class ConnectionPool:
     def authenticated(self) -> int:
         return len(self._authenticated)
 
-    def add(self, connection: Connection) -> None:
+    def add(self, connection: PooledConnection) -> None:
         """Add a connection as unauthenticated, or make it so; the oldest unauthenticated one is dropped for it."""
         self._remove_authenticated(connection)
         self._unauthenticated[connection] = None
         while len(self._unauthenticated) > self.max_unauthenticated:
             self._unauthenticated.popitem(last=False)[0].drop()
 
-    def authenticate(self, connection: Connection, user: str) -> None:
+    def authenticate(self, connection: PooledConnection, user: str) -> None:
         """Assign a connection to the user whose valid token arrived on it.
 
         Raises: HTTPProblem if a limit is reached and no connection is idle.
@@ -107,14 +107,14 @@ class ConnectionPool:
         idle.drop()
         return True
 
-    def _remove_authenticated(self, connection: Connection) -> None:
+    def _remove_authenticated(self, connection: PooledConnection) -> None:
         user = self._authenticated.pop(connection, None)
         if user is not None:
             self._per_user[user] -= 1
             if not self._per_user[user]:
                 del self._per_user[user]
 
-    def discard(self, connection: Connection) -> None:
+    def discard(self, connection: PooledConnection) -> None:
         self._unauthenticated.pop(connection, None)
         self._remove_authenticated(connection)
 

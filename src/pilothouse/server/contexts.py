@@ -138,20 +138,20 @@ def _position(cursor: str | None) -> int:
 async def export(request: RequestContext, context_id: str, query: ExportQuery) -> Response:
     if query.format == "markdown":
         content_type, extension = f"{MARKDOWN}; charset=utf-8", "md"
-        pieces = request.runtime.export_markdown(context_id, branch=query.branch, language=request.language)
+        chunks = request.runtime.export_markdown(context_id, branch=query.branch, language=request.language)
     else:
         content_type, extension = LINES, "jsonl"
-        pieces = request.runtime.export_context(context_id)
-    first = await anext(pieces)  # raises errors before the response starts
+        chunks = request.runtime.export_context(context_id)
+    first = await anext(chunks)  # raises errors before the response starts
 
-    async def all_pieces() -> AsyncIterator[bytes]:
+    async def all_chunks() -> AsyncIterator[bytes]:
         yield first
-        async for piece in pieces:
-            yield piece
+        async for chunk in chunks:
+            yield chunk
 
     title = (await request.runtime.context(context_id)).core.title
     headers = {"content-disposition": _attachment(title or context_id, extension)}
-    return StreamingResponse(all_pieces(), media_type=content_type, headers=headers)
+    return StreamingResponse(all_chunks(), media_type=content_type, headers=headers)
 
 
 def _attachment(title: str, extension: str) -> str:

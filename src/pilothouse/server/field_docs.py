@@ -26,20 +26,20 @@ def describe_fields(components: dict[str, Any], types: Sequence[Any]) -> None:
                 properties[name] = {**properties[name], "description": text}
 
 
-def _structs(info: object, seen: set[type]) -> Iterator[type[msgspec.Struct]]:
+def _structs(info: object, visited: set[type]) -> Iterator[type[msgspec.Struct]]:
     """Yield all Struct classes within a type."""
     if isinstance(info, msgspec.inspect.StructType):
         cls = getattr(info.cls, "__origin__", info.cls)
-        if info.cls in seen:
+        if info.cls in visited:
             return
-        seen.add(info.cls)
+        visited.add(info.cls)
         yield cls
     if isinstance(info, tuple):
         for member in info:
-            yield from _structs(member, seen)
+            yield from _structs(member, visited)
     elif isinstance(info, msgspec.inspect.Type | msgspec.inspect.Field):
         for name in info.__struct_fields__:
-            yield from _structs(getattr(info, name), seen)
+            yield from _structs(getattr(info, name), visited)
 
 
 def _descriptions(cls: type[msgspec.Struct]) -> dict[str, str]:

@@ -92,8 +92,8 @@ class HeadlessTurn:
                     is_over=self._is_over,
                 )
                 async for event in events:
-                    for piece in self._text_of(event):
-                        yield piece
+                    for text_piece in self._text_of(event):
+                        yield text_piece
         finally:
             stopping.cancel()
         self._record_end()

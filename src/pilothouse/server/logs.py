@@ -45,10 +45,10 @@ class JsonLines(logging.Formatter):
 
 
 class _Repeats:
-    """How often a message was logged since `began`."""
+    """The number of times that a message was logged since `started_at`."""
 
-    def __init__(self, began: float) -> None:
-        self.began = began
+    def __init__(self, started_at: float) -> None:
+        self.started_at = started_at
         self.count = 0
 
 
@@ -79,7 +79,7 @@ class RepeatLimitHandler(logging.StreamHandler[TextIO]):
         """Report and remove the windows that are over. They are ordered by their start."""
         while self._repeats:
             key, repeats = next(iter(self._repeats.items()))
-            if 0 <= now - repeats.began < _REPEAT_WINDOW_SECONDS:
+            if 0 <= now - repeats.started_at < _REPEAT_WINDOW_SECONDS:
                 return
             del self._repeats[key]
             suppressed = repeats.count - MAX_REPEATS_PER_MINUTE

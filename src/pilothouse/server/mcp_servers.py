@@ -10,14 +10,14 @@ from pilothouse.domain.mcp_servers import ResourceView, ServerView
 from pilothouse.domain.value import MessageId, Value
 from pilothouse.server.state import RequestContext
 
-Text = Annotated[str, Meta(min_length=1, max_length=2000)]
+NonEmptyText = Annotated[str, Meta(min_length=1, max_length=2000)]
 
 
 class NewResource(Value):
     """A resource to read and to add to the conversation."""
 
-    server: Text
-    uri: Text
+    server: NonEmptyText
+    uri: NonEmptyText
 
 
 class Added(Value, omit_defaults=False):
@@ -25,7 +25,7 @@ class Added(Value, omit_defaults=False):
 
 
 class PromptArguments(Value):
-    arguments: Mapping[Text, Annotated[str, Meta(max_length=100_000)]] = {}
+    arguments: Mapping[NonEmptyText, Annotated[str, Meta(max_length=100_000)]] = {}
 
 
 class PromptText(Value, omit_defaults=False):

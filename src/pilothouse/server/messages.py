@@ -107,15 +107,15 @@ async def send(request: RequestContext, context_id: str, body: NewMessage) -> Se
         queue=body.queue,
         by=request.user,
     )
-    return _shape(sent)
+    return _sent_view(sent)
 
 
-def _shape(sent: SentMessage) -> SentView:
+def _sent_view(sent: SentMessage) -> SentView:
     return SentView(sent.message_id, sent.turn_id)
 
 
 async def edit(request: RequestContext, context_id: str, message_id: str, body: EditedMessage) -> SentView:
-    return _shape(
+    return _sent_view(
         await request.runtime.edit_message(
             context_id,
             message_id,
@@ -151,8 +151,8 @@ async def read(request: RequestContext, context_id: str, query: MessagesQuery) -
 
 
 async def content(request: RequestContext, context_id: str, message_id: str, query: ContentQuery) -> list[Delta]:
-    pieces = await request.runtime.read_content(context_id, MessageId(message_id), query.from_sequence)
-    return [Delta(sequence, text) for sequence, text in pieces]
+    deltas = await request.runtime.read_content(context_id, MessageId(message_id), query.from_sequence)
+    return [Delta(sequence, text) for sequence, text in deltas]
 
 
 async def provenance(

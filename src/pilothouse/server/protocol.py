@@ -19,7 +19,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     _header_bytes = 0
     _deadline: asyncio.TimerHandle | None = None
-    _in_body = False
+    _is_in_body = False
 
     def __init__(self, pool: ConnectionPool, **options: Any) -> None:
         super().__init__(**options)
@@ -49,40 +49,40 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._pool.add(self)
-        self._expect_headers()
+        self._start_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._pool.discard(self)
-        self._got_headers()
+        self._cancel_deadline()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._deadline is None and not self._in_body:
-            self._expect_headers()  # the next request on the same connection
-        if self._deadline is not None and not self._in_body:
+        if self._deadline is None and not self._is_in_body:
+            self._start_deadline()  # the next request on the same connection
+        if self._deadline is not None and not self._is_in_body:
             self._header_bytes += len(data)
         super().data_received(data)
-        if self._deadline is not None and not self._in_body and self._header_bytes > MAX_HEADER_BYTES:
-            self._got_headers()
+        if self._deadline is not None and not self._is_in_body and self._header_bytes > MAX_HEADER_BYTES:
+            self._cancel_deadline()
             self.transport.abort()
 
     def on_headers_complete(self) -> None:
-        self._got_headers()
-        self._in_body = True
+        self._cancel_deadline()
+        self._is_in_body = True
         self.scope["state"]["abort"] = self.transport.abort
         self.scope["state"]["set_user"] = self.set_user
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        self._in_body = False
+        self._is_in_body = False
         if self.cycle.response_complete:
-            self._got_headers()  # the deadline was for the rest of the body
+            self._cancel_deadline()  # the deadline was for the rest of the body
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self._in_body and not self.transport.is_closing():
-            self._expect_headers()  # the rest of the body is discarded, and must arrive within the same time as headers
+        if self._is_in_body and not self.transport.is_closing():
+            self._start_deadline()  # the rest of the body is discarded, and must arrive within the same time as headers
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002
         """Answer input that is not HTTP with a problem document, like any other bad request."""
@@ -93,11 +93,11 @@ class BoundedProtocol(HttpToolsProtocol):
         self.transport.write(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n" + head + b"\r\n" + response.body)
         self.transport.close()
 
-    def _expect_headers(self) -> None:
+    def _start_deadline(self) -> None:
         self._header_bytes = 0
         self._deadline = self.loop.call_later(MAX_HEADER_SECONDS, self._time_out)
 
-    def _got_headers(self) -> None:
+    def _cancel_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None

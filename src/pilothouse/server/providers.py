@@ -3,12 +3,12 @@
 import msgspec
 
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.provider_setup import ModelName, Setup, SetupTrial, WantedSetup
+from pilothouse.domain.provider_setup import ModelName, Setup, SetupRequest, SetupTrial
 from pilothouse.domain.users import LOCAL
 from pilothouse.server.state import RequestContext
 
 
-class NewSetup(WantedSetup, kw_only=True):
+class NewSetup(SetupRequest, kw_only=True):
     model: ModelName
 
 
@@ -16,7 +16,7 @@ async def read(request: RequestContext) -> Setup:
     return _redact(request, request.runtime.setup())
 
 
-async def trial(request: RequestContext, body: WantedSetup) -> SetupTrial:
+async def trial(request: RequestContext, body: SetupRequest) -> SetupTrial:
     request.check_is_local()
     return await request.runtime.try_setup(body)
 

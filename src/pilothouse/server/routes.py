@@ -50,9 +50,9 @@ from pilothouse.server import (
 )
 from pilothouse.server.routing import BYTES, EVENTS, HTML, LINES, MARKDOWN, TEXT, Route
 
-MEGABYTE = 1024 * 1024
-MAX_IMPORT_BYTES = 64 * MEGABYTE
-MAX_MESSAGE_BODY_BYTES = 8 * MEGABYTE  # for images, long texts and the arguments of calls
+MEBIBYTE = 1024 * 1024
+MAX_IMPORT_BYTES = 64 * MEBIBYTE
+MAX_MESSAGE_BODY_BYTES = 8 * MEBIBYTE  # for images, long texts and the arguments of calls
 _C = "/api/contexts/{context_id}"
 
 ROUTES: tuple[Route, ...] = (

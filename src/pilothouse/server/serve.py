@@ -15,7 +15,7 @@ import uvicorn
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.server.access import MAX_PORT, Access, is_loopback
+from pilothouse.server.access import MAX_PORT, Access, is_loopback_address
 from pilothouse.server.app import App
 from pilothouse.server.connections import ConnectionPool, Listener
 from pilothouse.server.file_watch import FileWatch
@@ -26,8 +26,8 @@ from pilothouse.server.tokens import MIN_TOKEN_LENGTH, Tokens
 from pilothouse.session.manager import SessionManager
 from pilothouse.system.fair_threads import FairThreads
 
-HOST = "127.0.0.1"
-PORT = 8484
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8484
 _MAX_PORTS_TRIED = 50
 _SHUTDOWN_TIMEOUT_SECONDS = 5
 
@@ -38,11 +38,11 @@ def listen(host: str, port: int | None, tokens: Tokens) -> socket.socket:
     Raises: InvalidInput if other machines could reach the server without a token that the user has set, or if the
     address is not available.
     """
-    if not is_loopback(host) and not tokens.is_from_environment:
+    if not is_loopback_address(host) and not tokens.is_from_environment:
         raise InvalidInput(Code.OPEN_ACCESS, host=host, limit=MIN_TOKEN_LENGTH)
     if port is not None and port > MAX_PORT:
         raise InvalidInput(Code.CANNOT_LISTEN, host=host, port=port, detail=os.strerror(errno.EADDRNOTAVAIL))
-    candidates = range(PORT, PORT + _MAX_PORTS_TRIED) if port is None else (port,)
+    candidates = range(DEFAULT_PORT, DEFAULT_PORT + _MAX_PORTS_TRIED) if port is None else (port,)
     for candidate in candidates:
         try:
             return _bind(host, candidate)
@@ -51,7 +51,7 @@ def listen(host: str, port: int | None, tokens: Tokens) -> socket.socket:
                 detail = getattr(error, "strerror", None) or str(error)
                 raise InvalidInput(Code.CANNOT_LISTEN, host=host, port=candidate, detail=detail) from error
     if port is None:
-        raise InvalidInput(Code.CANNOT_LISTEN, host=host, port=PORT, detail=os.strerror(errno.EADDRINUSE))
+        raise InvalidInput(Code.CANNOT_LISTEN, host=host, port=DEFAULT_PORT, detail=os.strerror(errno.EADDRINUSE))
     raise InvalidInput(Code.PORT_TAKEN, host=host, port=port)
 
 

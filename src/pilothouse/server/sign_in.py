@@ -81,8 +81,8 @@ async def _read_form(request: Request) -> Mapping[str, str]:
     data = b""
     try:
         async with asyncio.timeout(MAX_FORM_SECONDS):
-            async for piece in request.stream():
-                data += piece
+            async for chunk in request.stream():
+                data += chunk
                 if len(data) > MAX_FORM_BYTES:
                     raise HTTPProblem(413, Code.BODY_TOO_LARGE, {"connection": "close"}, limit=MAX_FORM_BYTES)
     except TimeoutError as error:

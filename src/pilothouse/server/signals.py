@@ -72,8 +72,8 @@ async def stream_all(request: RequestContext, query: StreamQuery) -> EventStream
 
 
 def _stream(request: RequestContext, ids: Sequence[str], slot: StreamSlot, *, with_session: bool) -> EventStream:
-    pieces = _events(request, ids, with_session=with_session)
-    return EventStream(pieces, heartbeat=request.server.heartbeat, is_authorized=request.has_valid_token, slot=slot)
+    chunks = _events(request, ids, with_session=with_session)
+    return EventStream(chunks, heartbeat=request.server.heartbeat, is_authorized=request.has_valid_token, slot=slot)
 
 
 async def _events(request: RequestContext, ids: Sequence[str], *, with_session: bool) -> AsyncGenerator[bytes, None]:
@@ -85,7 +85,7 @@ async def _events(request: RequestContext, ids: Sequence[str], *, with_session: 
         # Subscribing before the current state is read leaves no gap between the two.
         with request.runtime.signals(topics) as subscription:
             stopping.add_done_callback(lambda _: subscription.close())
-            current = [piece for context_id in own_ids for piece in await _current_state(request, context_id)]
+            current = [chunk for context_id in own_ids for chunk in await _current_state(request, context_id)]
             if with_session:
                 version = (await state.sessions.get(request.user)).version
                 current.append(encode_signal(SessionChanged(user_id=request.user, version=version), request.language))

@@ -34,7 +34,7 @@ class EventStream(Response):
 
     def __init__(
         self,
-        pieces: AsyncGenerator[bytes, None],
+        chunks: AsyncGenerator[bytes, None],
         *,
         heartbeat: float,
         is_authorized: Callable[[], bool],
@@ -43,13 +43,13 @@ class EventStream(Response):
     ) -> None:
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no", **(headers or {})})
         del self.headers["content-length"]
-        self._pieces = pieces
+        self._chunks = chunks
         self._heartbeat = heartbeat
         self._is_authorized = is_authorized
         self._slot = slot
         slot.is_handed_over = True
-        self._piece_count = 0
-        """The number of pieces sent so far, heartbeats included."""
+        self._chunk_count = 0
+        """The number of chunks sent so far, heartbeats included."""
         self._is_over = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -84,15 +84,15 @@ class EventStream(Response):
             scope["state"]["abort"]()
 
     async def _send(self, send: Send) -> None:
-        async with aclosing(self._pieces) as pieces:
-            async for piece in pieces:
-                await self._put(send, piece)
+        async with aclosing(self._chunks) as chunks:
+            async for chunk in chunks:
+                await self._put(send, chunk)
         self._is_over = True
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _put(self, send: Send, piece: bytes) -> None:
-        await send({"type": "http.response.body", "body": piece, "more_body": True})
-        self._piece_count += 1
+    async def _put(self, send: Send, chunk: bytes) -> None:
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        self._chunk_count += 1
 
     async def _wait_for_heartbeat(self) -> bool:
         """Wait until the next heartbeat is due, or tokens change. Return whether tokens changed."""
@@ -109,11 +109,11 @@ class EventStream(Response):
         """Send a heartbeat whenever the stream was silent for a period. Return why the stream must end: the client does
         not read, or its user's token is no longer valid."""
         while True:
-            count = self._piece_count
+            count = self._chunk_count
             must_check_user = await self._wait_for_heartbeat()
             if not self._is_authorized():
                 return "over"
-            if self._piece_count == count and not self._is_over and not must_check_user:
+            if self._chunk_count == count and not self._is_over and not must_check_user:
                 try:
                     async with asyncio.timeout(MAX_STALL_SECONDS):
                         await self._put(send, HEARTBEAT)

@@ -120,13 +120,13 @@ async def call_views(
         offers = await _offers(runtime, context_id, record) if is_pending else ()
         result = results.get(record.result_id) if record.result_id is not None else None
         output = live_outputs[record.id].tail if record.id in live_outputs else None
-        views.append(_call_shape(record, offers, result, output))
+        views.append(_call_view(record, offers, result, output))
     return tuple(views)
 
 
 def edited_call_view(edited: CallRecord) -> CallView:
     """Build the view of an edited call, without rule offers. Its digest covers everything that the person sees."""
-    view = _call_shape(edited, (), None, None)
+    view = _call_view(edited, (), None, None)
     return msgspec.structs.replace(view, digest=preview_digest(edited))
 
 
@@ -137,7 +137,7 @@ async def _offers(runtime: Runtime, context_id: str, record: CallRecord) -> tupl
         return ()
 
 
-def _call_shape(
+def _call_view(
     record: CallRecord, offers: tuple[RuleOptionOffer, ...], result: str | None, output: str | None
 ) -> CallView:
     return CallView(
@@ -181,11 +181,11 @@ async def message_views(runtime: Runtime, context_id: str, messages: Sequence[Me
             views.append(message)
             continue
         call_records = [records.get(call.id) or _fallback_record(message, call) for call in message.calls]
-        views.append(_request_shape(message, await call_views(runtime, context_id, call_records)))
+        views.append(_tool_request_view(message, await call_views(runtime, context_id, call_records)))
     return views
 
 
-def _request_shape(message: ToolRequest, calls: tuple[CallView, ...]) -> ToolRequestView:
+def _tool_request_view(message: ToolRequest, calls: tuple[CallView, ...]) -> ToolRequestView:
     return ToolRequestView(
         id=message.id,
         timestamp=message.timestamp,

@@ -38,10 +38,10 @@ class _File(NamedTuple):
 
 async def index(request: RequestContext) -> Response:
     """Serve the web client; if it is not built, a page that explains how to build it."""
-    page = await asyncio.to_thread(_load, request.server.web_folder / "index.html")
-    if page is None:
+    index_file = await asyncio.to_thread(_load, request.server.web_folder / "index.html")
+    if index_file is None:
         return plain_page(request.language, translate(Reason(Code.PAGE_NOT_BUILT), request.language), status=503)
-    return _respond(request, "index.html", page)
+    return _respond(request, "index.html", index_file)
 
 
 async def file(request: RequestContext, name: str) -> Response:

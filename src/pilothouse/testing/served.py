@@ -9,7 +9,7 @@ from typing import Any
 
 from pilothouse.client import Client
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.server.serve import HOST, listen, make_server, make_server_state
+from pilothouse.server.serve import DEFAULT_HOST, listen, make_server, make_server_state
 from pilothouse.server.tokens import Tokens
 
 TOKEN = "a-token-for-tests-only"  # noqa: S105
@@ -28,16 +28,18 @@ class Served:
         self.url = ""
 
     async def __aenter__(self) -> "Served":
-        listening = listen(HOST, 0, self.tokens)
-        self.port = listening.getsockname()[1]
-        self.url = f"http://{HOST}:{self.port}"
-        self.serving = make_server_state(self._runtime, self.tokens, host=HOST, port=self.port, **self._options)
-        self._server = make_server(self.serving, lambda: None)
-        self._task = asyncio.create_task(self._server.serve(sockets=[listening]))
+        sock = listen(DEFAULT_HOST, 0, self.tokens)
+        self.port = sock.getsockname()[1]
+        self.url = f"http://{DEFAULT_HOST}:{self.port}"
+        self.server_state = make_server_state(
+            self._runtime, self.tokens, host=DEFAULT_HOST, port=self.port, **self._options
+        )
+        self._server = make_server(self.server_state, lambda: None)
+        self._task = asyncio.create_task(self._server.serve(sockets=[sock]))
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self.serving.stopping.set()
+        self.server_state.stopping.set()
         self._server.should_exit = True
         await self._task
         self._folder.cleanup()

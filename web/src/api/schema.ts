@@ -33,6 +33,8 @@ export type BranchQuery = { readonly branch?: string | null };
 
 export type BranchView = { readonly name: string; readonly key: string; readonly created_at: string; readonly parent_branch?: string | null; readonly prompt_addition?: string | null; readonly length: number; readonly merged?: readonly (MergedBlock)[]; readonly compressed?: Compressed | null; readonly original_of?: string | null; readonly fork?: BranchFork | null; readonly message_ids?: readonly (string)[] };
 
+export type CallDecision = { readonly id: string; readonly verdict: "approve" | "reject"; readonly digest?: string | null; readonly arguments?: { readonly [name: string]: unknown } | null; readonly edited_digest?: string | null; readonly reason?: string | null; readonly always?: "exact" | "exact_for_good" | "folder" | "folder_for_good" | "tool" | "tool_for_good" | "words" | "words_for_good" | null };
+
 export type CallView = { readonly id: string; readonly message_id: string; readonly tool: string; readonly display_name: string; readonly arguments: unknown; readonly digest: string; readonly preview?: string | null; readonly touches?: readonly (string)[] | null; readonly effect: "delegating" | "mutating" | "question" | "read_only" | "unknown"; readonly read_only: boolean; readonly dangerous?: readonly (string)[]; readonly lookalikes?: string; readonly may_change?: boolean; readonly status: "approved" | "cancelled" | "denied" | "executed" | "executing" | "failed" | "interrupted" | "pending" | "rejected"; readonly rule_offers?: readonly (RuleOptionOffer)[]; readonly requested_at: string; readonly decided_at?: string | null; readonly decided_by?: string | null; readonly started_at?: string | null; readonly finished_at?: string | null; readonly edited?: boolean; readonly confined?: boolean; readonly output?: string | null; readonly reason?: Reason | null; readonly exit_status?: number | null; readonly result_id?: string | null; readonly result?: string | null };
 
 export type CallsQuery = { readonly status?: "approved" | "cancelled" | "denied" | "executed" | "executing" | "failed" | "interrupted" | "pending" | "rejected" | null; readonly limit?: number; readonly cursor?: string | null };
@@ -87,7 +89,7 @@ export type CopyBody = { readonly path?: string | null };
 
 export type DataContext = { readonly label: string; readonly path: string; readonly preview: string };
 
-export type Decide = { readonly decisions: readonly (OneDecision)[]; readonly shown?: readonly (string)[] | null };
+export type Decide = { readonly decisions: readonly (CallDecision)[]; readonly shown?: readonly (string)[] | null };
 
 export type Delta = { readonly sequence: number; readonly delta: string };
 
@@ -199,8 +201,6 @@ export type NewRule = { readonly effect: "allow" | "ask" | "deny"; readonly scop
 
 export type NewSetup = { readonly provider?: "openai"; readonly base_url?: string | null; readonly key?: string | null; readonly model: string };
 
-export type OneDecision = { readonly id: string; readonly verdict: "approve" | "reject"; readonly digest?: string | null; readonly arguments?: { readonly [name: string]: unknown } | null; readonly edited_digest?: string | null; readonly reason?: string | null; readonly always?: "exact" | "exact_for_good" | "folder" | "folder_for_good" | "tool" | "tool_for_good" | "words" | "words_for_good" | null };
-
 export type OptimizingContext = { readonly type: "optimizing_context" };
 
 export type Origin = { readonly by: string; readonly at?: string; readonly call?: string | null; readonly context?: string | null; readonly file?: string | null };
@@ -311,6 +311,8 @@ export type SessionChanged = { readonly event: "SessionChanged"; readonly user_i
 
 export type Setup = { readonly provider: string; readonly model: string; readonly is_demo: boolean; readonly base_url?: string | null; readonly key_hint?: string | null; readonly key_from?: "environment" | "stored" | null; readonly can_change?: boolean; readonly reason?: Reason | null };
 
+export type SetupRequest = { readonly provider?: "openai"; readonly base_url?: string | null; readonly key?: string | null; readonly model?: string | null };
+
 export type SetupTrial = { readonly ok: boolean; readonly models?: readonly (string)[]; readonly reason?: Reason | null };
 
 export type StateChanged = { readonly event: "StateChanged"; readonly context_id: string; readonly version: number; readonly state: Idle | AwaitingToolApproval | AwaitingUserAnswer | Paused | WaitingForRecovery | Failed | Initializing | ProcessingUserMessage | ResolvingFileReferences | EnhancingSystemPrompt | OptimizingContext | PreparingLLMRequest | ConnectingToLLM | AwaitingLLMFirstChunk | StreamingLLMResponse | ProcessingLLMResponse | TransientError | ParsingToolCalls | ExecutingTool | CollectingToolResults | ProcessingToolResults | ToolAutoLoop | SwitchingBranch | MergingBranches | SavingContext | SavingMessage | LoadingMessages | CompressingMessages | GeneratingSummary | Cancelling };
@@ -380,8 +382,6 @@ export type Usage = { readonly input_tokens?: number; readonly output_tokens?: n
 export type UsageView = { readonly own: Usage; readonly total: Usage; readonly window: Meter };
 
 export type WaitingForRecovery = { readonly type: "waiting_for_recovery"; readonly reason: Reason };
-
-export type WantedSetup = { readonly provider?: "openai"; readonly base_url?: string | null; readonly key?: string | null; readonly model?: string | null };
 
 export type WholeSession = { readonly version: number; readonly active_context_id?: string | null; readonly open_contexts?: readonly (TabInput)[]; readonly ui_state?: UIState; readonly preferences?: Preferences; readonly user_id?: string | null; readonly last_updated?: string; readonly warning?: Reason | null };
 
@@ -478,7 +478,7 @@ export interface Routes {
   "GET /api/setup": { path: Record<string, never>; query: Record<string, never>; answer: Setup; };
   "PUT /api/setup": { path: Record<string, never>; query: Record<string, never>; body: NewSetup; answer: Setup; };
   "DELETE /api/setup": { path: Record<string, never>; query: Record<string, never>; answer: Setup; };
-  "POST /api/setup/test": { path: Record<string, never>; query: Record<string, never>; body: WantedSetup; answer: SetupTrial; };
+  "POST /api/setup/test": { path: Record<string, never>; query: Record<string, never>; body: SetupRequest; answer: SetupTrial; };
   "GET /api/mcp/servers": { path: Record<string, never>; query: Record<string, never>; answer: PageServerView; };
   "POST /api/mcp/servers/{name}/reconnect": { path: { readonly name: string }; query: Record<string, never>; answer: PageServerView; };
   "GET /api/mcp/servers/{name}/resources": { path: { readonly name: string }; query: Record<string, never>; answer: PageResourceView; };

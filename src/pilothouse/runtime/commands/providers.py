@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict
-from pilothouse.domain.provider_setup import Setup, SetupTrial, WantedSetup
+from pilothouse.domain.provider_setup import Setup, SetupRequest, SetupTrial
 from pilothouse.runtime.dependencies import ProviderHandle, ProviderService
 from pilothouse.runtime.pool import ContextPool
 from pilothouse.runtime.shield import run_to_completion
@@ -24,18 +24,18 @@ def setup(pool: ContextPool) -> Setup:
     )
 
 
-async def try_setup(pool: ContextPool, wanted: WantedSetup) -> SetupTrial:
+async def try_setup(pool: ContextPool, requested: SetupRequest) -> SetupTrial:
     """Try a setup with a small request and a time limit. Nothing changes. Raises: Conflict, InvalidInput."""
-    return await _provider(pool).trial(wanted)
+    return await _provider(pool).trial(requested)
 
 
-async def set_up(pool: ContextPool, wanted: WantedSetup) -> Setup:
+async def set_up(pool: ContextPool, requested: SetupRequest) -> Setup:
     """Store a setup and use it from the next request on. An answer that is streaming continues to its end.
 
     Raises: Conflict where a program, the environment or a file names the model, InvalidInput, StoreRefused.
     """
     provider = _provider(pool)
-    return await _change(pool, provider, lambda: provider.keep(wanted))
+    return await _change(pool, provider, lambda: provider.keep(requested))
 
 
 async def forget_setup(pool: ContextPool) -> Setup:

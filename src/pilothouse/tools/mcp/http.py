@@ -59,7 +59,7 @@ def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
     """The proxy that the environment names for an address; never one for this machine itself."""
     parts = urlsplit(url)
     host = parts.hostname or ""
-    if is_loopback(host):
+    if is_loopback_host(host):
         return None
     named = {name.lower(): value for name, value in environment.items()}
     direct = [entry.strip().lstrip(".").lower() for entry in named.get("no_proxy", "").split(",")]
@@ -68,7 +68,8 @@ def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
     return named.get(f"{parts.scheme}_proxy") or named.get("all_proxy") or None
 
 
-def is_loopback(host: str) -> bool:
+def is_loopback_host(host: str) -> bool:
+    """Whether the host of a URL is this machine, as are all names below `.localhost` (RFC 6761)."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

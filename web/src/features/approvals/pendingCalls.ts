@@ -1,5 +1,5 @@
 /** Pending calls, decisions in flight, and decisions made elsewhere. */
-import type { CallView, OneDecision, Problem } from "../../api/schema";
+import type { CallView, CallDecision, Problem } from "../../api/schema";
 import type { State } from "../../store/state";
 
 export interface PendingCall {
@@ -28,7 +28,7 @@ function outgoingDecisions(state: State, id: string) {
 /** A decision that the server has rejected. */
 export interface RejectedDecision {
   readonly key: string;
-  readonly decisions: readonly OneDecision[];
+  readonly decisions: readonly CallDecision[];
   readonly problem: Problem;
 }
 
@@ -51,7 +51,7 @@ export function isDecidedAlready({ code }: Problem): boolean {
  * What is left to say of several decisions of which one came too late: all the others, as they were. Null where that is
  * not what was wrong. It is shorter each time, so that it ends.
  */
-export function remainingDecisions({ decisions, problem }: RejectedDecision): readonly OneDecision[] | null {
+export function remainingDecisions({ decisions, problem }: RejectedDecision): readonly CallDecision[] | null {
   const late = problem.params?.call_id;
   if (!ANSWERED.has(problem.code) || typeof late !== "string") return null;
   const remaining = decisions.filter((each) => each.id !== late);

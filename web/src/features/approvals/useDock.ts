@@ -1,6 +1,6 @@
 /** The state of the dock: pending calls, calls answered elsewhere, and decisions, each sent in one request. */
 import { useCallback, useEffect, useRef, useState } from "react";
-import type { CallView, OneDecision, Problem } from "../../api/schema";
+import type { CallView, CallDecision, Problem } from "../../api/schema";
 import { useLanguage, useAppServices, useSelector, useUserId } from "../../app/appServices";
 import { useTexts } from "../../i18n/texts";
 import { isConnected } from "../../store/selectors";
@@ -29,7 +29,7 @@ export interface DockState {
   readonly problem: Problem | null;
   /** Why nothing can be decided now. */
   readonly off: string | null;
-  decide(decisions: readonly OneDecision[]): void;
+  decide(decisions: readonly CallDecision[]): void;
   /** These are decided in another way, by this person too. */
   claim(calls: readonly CallView[]): void;
   /** A decision about this call came too late: it shows what was decided, and by whom. */
@@ -54,7 +54,7 @@ export function useDock(id: string): DockState {
     for (const call of calls) decidedHere.current.add(call.id);
   }, []);
   const off = !isOn ? t("offline") : isSettled ? null : t("loading");
-  const decide = (decisions: readonly OneDecision[]) => {
+  const decide = (decisions: readonly CallDecision[]) => {
     if (off !== null || decisions.length === 0) return;
     claim(decisions);
     setLastRejection(null);

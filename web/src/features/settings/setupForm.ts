@@ -1,5 +1,5 @@
 /** What is typed into the set-up, and what it becomes in a request. */
-import type { Setup, WantedSetup } from "../../api/schema";
+import type { Setup, SetupRequest } from "../../api/schema";
 
 export const OPENAI = "https://api.openai.com/v1";
 
@@ -26,7 +26,7 @@ export function baseUrlOf({ where, address }: SetupForm): string {
 }
 
 /** A key that is left empty is the one that is kept already, where there is one. */
-export function requestBody(form: SetupForm): WantedSetup {
+export function requestBody(form: SetupForm): SetupRequest {
   const [key, model] = [form.key.trim(), form.model.trim()];
   return { base_url: baseUrlOf(form), ...(key === "" ? {} : { key }), ...(model === "" ? {} : { model }) };
 }
