@@ -4,35 +4,35 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := tests/tools/mcp/peers/node_modules
 NODE := web/node_modules
-PAGE := src/pilothouse/server/page
-PAGE_SOURCES := $(shell find web/src web/public web/index.html web/package-lock.json web/tsconfig.json web/vite.config.ts -type f 2>/dev/null)
+WEB := src/pilothouse/server/web
+WEB_SOURCES := $(shell find web/src web/public web/index.html web/package-lock.json web/tsconfig.json web/vite.config.ts -type f 2>/dev/null)
 AS_ROOT := $(shell test "$$(id -u)" = 0 || command -v sudo)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help install run chat test test-long mutants check page wheel bench docs lock clean tesseract busybox chromium
+.PHONY: help install run chat test test-long mutants check web wheel bench docs lock clean tesseract busybox chromium
 
 help: ## show this
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(VENV)/.run ## make .venv with the command .venv/bin/pilothouse
 
-run: install $(PAGE)/index.html ## start the server and open the web client; no API key needed
+run: install $(WEB)/index.html ## start the server and open the web client; no API key needed
 	@$(BIN)/pilothouse serve
 
 chat: install ## a conversation in the terminal; no API key needed
 	@$(BIN)/pilothouse
 
-# The types are checked on one core while the page's tests use the other. Then four workers on two cores: many tests
+# The types are checked on one core while the web client's tests use the other. Then four workers on two cores: many tests
 # wait for processes and disks.
-test: $(VENV)/.dev $(PAGE)/index.html $(PEERS)/.done tesseract busybox chromium ## lint, types and all tests, the long ones as a sample; about eleven minutes on two cores
-	$(MAKE) --no-print-directory -j2 check page
+test: $(VENV)/.dev $(WEB)/index.html $(PEERS)/.done tesseract busybox chromium ## lint, types and all tests, the long ones as a sample; about eleven minutes on two cores
+	$(MAKE) --no-print-directory -j2 check web
 	$(BIN)/python -m pytest -n 4 --dist worksteal
 
-test-long: $(VENV)/.dev $(PAGE)/index.html $(PEERS)/.done tesseract busybox ## the same with the full counts of kills, faults and generated cases
-	PILOTHOUSE_LONG=1 $(MAKE) page
+test-long: $(VENV)/.dev $(WEB)/index.html $(PEERS)/.done tesseract busybox ## the same with the full counts of kills, faults and generated cases
+	PILOTHOUSE_LONG=1 $(MAKE) web
 	PILOTHOUSE_LONG=1 $(BIN)/python -m pytest -n 3 --dist worksteal -rP
 
-mutants: $(VENV)/.dev $(PAGE)/index.html ## change the gate, the sandbox, the access checks and undo, and list what no test notices
+mutants: $(VENV)/.dev $(WEB)/index.html ## change the gate, the sandbox, the access checks and undo, and list what no test notices
 	$(BIN)/python -m tests.mutants
 
 check: $(VENV)/.dev ## lint and types only
@@ -40,14 +40,14 @@ check: $(VENV)/.dev ## lint and types only
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-page: install $(PAGE)/index.html chromium ## types and tests of the web client only, also in a browser
+web: install $(WEB)/index.html chromium ## types and tests of the web client only, also in a browser
 	PILOTHOUSE_PYTHON=$(CURDIR)/$(BIN)/python npm --prefix web run --silent check
 	PILOTHOUSE_PYTHON=$(CURDIR)/$(BIN)/python npm --prefix web run --silent e2e
 
-wheel: install $(PAGE)/index.html ## build dist/*.whl, with the web client in it
+wheel: install $(WEB)/index.html ## build dist/*.whl, with the web client in it
 	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
 
-bench: $(VENV)/.dev .bench-venv/.done $(PAGE)/index.html chromium ## measure the figures of docs/benchmarks.md, beside a floor and a peer in the same run
+bench: $(VENV)/.dev .bench-venv/.done $(WEB)/index.html chromium ## measure the figures of docs/benchmarks.md, beside a floor and a peer in the same run
 	$(BIN)/python -m benchmarks
 
 docs: install ## write what is generated from the code: parts of the documentation and of the web client
@@ -62,7 +62,7 @@ lock: $(VENV)/.dev ## pin and hash the requirements again
 	done
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(PEERS) $(NODE) $(PAGE) dist .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(NODE) $(WEB) dist .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/.run: requirements/run.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -84,7 +84,7 @@ $(NODE)/.done: web/package-lock.json
 	npm ci --ignore-scripts --no-audit --no-fund --silent --prefix web
 	@touch $@
 
-$(PAGE)/index.html: $(NODE)/.done $(PAGE_SOURCES)
+$(WEB)/index.html: $(NODE)/.done $(WEB_SOURCES)
 	npm --prefix web run --silent build
 	@touch $@
 
@@ -98,7 +98,7 @@ busybox:
 	@command -v busybox >/dev/null || $(AS_ROOT) sh -c 'apt-get -qq update; apt-get install -y -qq --no-install-recommends busybox' \
 		|| { echo "The tests need the program busybox: install it (Debian, Ubuntu: apt install busybox)." >&2; exit 1; }
 
-# The browser in which the stories of the page are told.
+# The browser in which the end-to-end tests of the web client run.
 chromium:
 	@test -x "$${PILOTHOUSE_CHROMIUM:-/usr/bin/chromium}" || $(AS_ROOT) sh -c 'apt-get -qq update; apt-get install -y -qq --no-install-recommends chromium' \
 		|| { echo "The browser tests need Chromium: install it (Debian: apt install chromium), or set PILOTHOUSE_CHROMIUM to its path." >&2; exit 1; }

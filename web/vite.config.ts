@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   plugins: [react()],
   build: {
-    outDir: "../src/pilothouse/server/page",
+    outDir: "../src/pilothouse/server/web",
     emptyOutDir: true,
     target: "es2023",
     assetsInlineLimit: 0, // the page's policy lets nothing in that is not a file of ours

@@ -21,7 +21,7 @@ import pytest
 from pilothouse.client import Client
 from pilothouse.server.address import FILE, address_of_server, published_address
 from pilothouse.server.serve import DEFAULT_PORT
-from pilothouse.server.state import PAGE
+from pilothouse.server.state import WEB_FOLDER
 from pilothouse.server.tokens import Tokens
 from pilothouse.system.ambient import SystemAmbient
 
@@ -117,7 +117,7 @@ async def test_the_link_of_the_open_command_signs_a_browser_in_once(tmp_path: Pa
         code, link, _ = await ran(tmp_path, "open", "--no-open")
         assert code == 0
         assert link.startswith(f"{server.url}/?code=")
-        assert await confirmed(http, link.strip()) == (200 if (PAGE / "index.html").exists() else 503)
+        assert await confirmed(http, link.strip()) == (200 if (WEB_FOLDER / "index.html").exists() else 503)
         async with http.get(f"{server.url}/assets/docs.css") as asset:
             assert asset.status == 200
         async with http.get(f"{server.url}/api/docs") as docs:

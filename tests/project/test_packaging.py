@@ -17,10 +17,10 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("kind", ["wheel", "sdist"])
 def test_what_is_built_to_be_installed_holds_the_built_page(tmp_path: Path, kind: str) -> None:
     tree = tmp_path / "tree"
-    shutil.copytree(ROOT / "src", tree / "src", ignore=shutil.ignore_patterns("page", "__pycache__"))
+    shutil.copytree(ROOT / "src", tree / "src", ignore=shutil.ignore_patterns("web", "__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", ".gitignore"):
         shutil.copy(ROOT / name, tree)
-    page = tree / "src/pilothouse/server/page"
+    page = tree / "src/pilothouse/server/web"
     (page / "assets").mkdir(parents=True)
     (page / "index.html").write_text("<!doctype html>")
     (page / "assets/index-0a1b2c3d.js").write_text("run()")
@@ -38,5 +38,5 @@ def test_what_is_built_to_be_installed_holds_the_built_page(tmp_path: Path, kind
         (built,) = tmp_path.glob("*.tar.gz")
         with tarfile.open(built) as archive:
             names = [name.partition("/src/")[2] for name in archive.getnames()]
-    for name in ("page/index.html", "page/assets/index-0a1b2c3d.js", "files/docs.css", "web_client.py"):
+    for name in ("web/index.html", "web/assets/index-0a1b2c3d.js", "files/docs.css", "web_client.py"):
         assert f"pilothouse/server/{name}" in names

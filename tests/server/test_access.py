@@ -217,7 +217,7 @@ async def house(folder: Path, **options: Any) -> AsyncIterator[House]:
     )
     async with (
         world.runtime,
-        Served(world.runtime, [workspace], page=folder / "page") as served,
+        Served(world.runtime, [workspace], web_folder=folder / "page") as served,
         aiohttp.ClientSession(served.url, cookie_jar=aiohttp.DummyCookieJar()) as http,
     ):
         made = House(folder, world, served, http)

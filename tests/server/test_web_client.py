@@ -39,7 +39,7 @@ async def asking(tmp_path: Path, page: Path) -> AsyncIterator[aiohttp.ClientSess
     world = World(tmp_path)
     async with (
         world.runtime,
-        Served(world.runtime, [tmp_path], page=page) as served,
+        Served(world.runtime, [tmp_path], web_folder=page) as served,
         aiohttp.ClientSession(
             served.url, headers=BEARER, auto_decompress=False, skip_auto_headers=["accept-encoding"]
         ) as http,

@@ -4,7 +4,7 @@ import { basename, join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Figure } from "./main";
 
-const PAGE = resolve(process.cwd(), "../src/pilothouse/server/page");
+const WEB_FOLDER = resolve(process.cwd(), "../src/pilothouse/server/web");
 
 function packed(path: string): number {
   return gzipSync(readFileSync(path), { level: 9 }).length;
@@ -16,17 +16,17 @@ function eager(): ReadonlySet<string> {
   const take = (name: string) => {
     if (found.has(name)) return;
     found.add(name);
-    const text = readFileSync(join(PAGE, "assets", name), "utf8");
+    const text = readFileSync(join(WEB_FOLDER, "assets", name), "utf8");
     for (const [, imported] of text.matchAll(/(?:from|import)\s*"\.\/([^"]+\.js)"/g))
       if (imported !== undefined) take(imported);
   };
-  const index = readFileSync(join(PAGE, "index.html"), "utf8");
+  const index = readFileSync(join(WEB_FOLDER, "index.html"), "utf8");
   for (const [, name] of index.matchAll(/(?:src|href)="[^"]*\/([^"/]+\.js)"/g)) if (name !== undefined) take(name);
   return found;
 }
 
 export async function sizes(): Promise<readonly Figure[]> {
-  const files = readdirSync(PAGE, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+  const files = readdirSync(WEB_FOLDER, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
   const paths = files
     .map((each) => join(each.parentPath, each.name))
     .filter((path) => !path.endsWith(".gz") && !path.endsWith(".br"));

@@ -21,7 +21,7 @@ from pilothouse.server.connections import ConnectionPool, Listener
 from pilothouse.server.file_watch import FileWatch
 from pilothouse.server.protocol import BoundedProtocol
 from pilothouse.server.routes import ROUTES
-from pilothouse.server.state import PAGE, ServerState
+from pilothouse.server.state import WEB_FOLDER, ServerState
 from pilothouse.server.tokens import MIN_TOKEN_LENGTH, Tokens
 from pilothouse.session.manager import SessionManager
 from pilothouse.system.fair_threads import FairThreads
@@ -77,7 +77,7 @@ def make_server_state(
     names: Sequence[str] = (),
     mode: str | None = None,
     completions_mode: str = "review",
-    page: Path = PAGE,
+    web_folder: Path = WEB_FOLDER,
     workspace: Path | None = None,
     warnings: Sequence[Reason] = (),
 ) -> ServerState:
@@ -88,7 +88,7 @@ def make_server_state(
         access=Access(tokens, runtime.dependencies.ambient, host=host, port=port, names=names),
         mode=mode,
         completions_mode=completions_mode,
-        web_folder=page,
+        web_folder=web_folder,
         default_workspace=workspace,
         warnings=warnings,
     )

@@ -19,7 +19,8 @@ from pilothouse.session.manager import SessionManager
 
 MAX_STREAMS = 1000
 MAX_STREAMS_PER_USER = MAX_STREAMS // 2
-PAGE = Path(__file__).parent / "page"
+WEB_FOLDER = Path(__file__).parent / "web"
+"""The folder of the built web client."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class ServerState:
     """The mode of new contexts, unless the user's preferences are stricter."""
     completions_mode: str = "review"
     """The mode of chat completions, whose clients cannot answer approval requests."""
-    web_folder: Path = PAGE
+    web_folder: Path = WEB_FOLDER
     """The folder of the built web client."""
     heartbeat: float = 15.0
     """Seconds between the heartbeats of a stream."""
