@@ -44,7 +44,7 @@ def build_runtime(
     """
     ambient: Ambient = SystemAmbient()
     configuration = settings.configuration
-    configuration.read_servers = mcp_server_warnings
+    configuration.read_mcp_server_warnings = mcp_server_warnings
     provider = ProviderSetup(settings)
     tracing = tracing_from(environment, ambient, lambda context_id: runtime.model_of(context_id))
     registry = Registry(configured_tools(settings, environment))
@@ -105,7 +105,7 @@ def _mcp_servers(
     settings: Settings, environment: Mapping[str, str], registry: Registry, ambient: Ambient
 ) -> MCPServers:
     """Raises: InvalidInput."""
-    file = settings.configuration.servers_file
+    file = settings.configuration.mcp_servers_file
     text = read_text(file)
     return MCPServers(
         registry,

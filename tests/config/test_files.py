@@ -14,7 +14,7 @@ from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.modes import Modes, Verdict, is_looser
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Origin, Rule, RuleId, Scope
-from pilothouse.llm.catalog import ModelFacts
+from pilothouse.llm.model_catalog import ModelFacts
 from pilothouse.llm.prices import Price
 from pilothouse.settings import read_settings
 

@@ -30,7 +30,7 @@ def configured(folder: Path, **files: str) -> Configuration:
         path.write_text(text)
     environment = {"PILOTHOUSE_CONFIG": str(folder / "config.toml"), "PILOTHOUSE_DATA_DIR": str(folder / "data")}
     made = read_settings(environment).configuration
-    made.read_servers = mcp_server_warnings
+    made.read_mcp_server_warnings = mcp_server_warnings
     return made
 
 

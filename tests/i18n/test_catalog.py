@@ -9,11 +9,11 @@ from pilothouse.domain.codes import LANGUAGES, Code, Language
 from pilothouse.domain.errors import NotFound
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.promises import SandboxPromise
-from pilothouse.i18n import Catalog, catalog_of, mode_meaning, mode_title
+from pilothouse.i18n import TextCatalog, catalog_of, mode_meaning, mode_title
 from pilothouse.terminal.tour import STEPS
 
 REFERENCE = catalog_of("en")
-SECTIONS = [field.name for field in msgspec.structs.fields(Catalog) if field.name != "html_language"]
+SECTIONS = [field.name for field in msgspec.structs.fields(TextCatalog) if field.name != "html_language"]
 OTHERS = [language for language in LANGUAGES if language != "en"]
 
 

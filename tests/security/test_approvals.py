@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pilothouse.client import Client
-from pilothouse.client.connection import ServerError
+from pilothouse.client.http_client import ServerError
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import NotFound, RequestError

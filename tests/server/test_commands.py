@@ -16,7 +16,7 @@ from pilothouse.domain.codes import Code, Language, Reason
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.messages import Usage
 from pilothouse.domain.promises import SandboxPromise
-from pilothouse.llm.catalog import ModelCatalog, ModelFacts
+from pilothouse.llm.model_catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.prices import Price
 from pilothouse.llm.script import Answer
 from pilothouse.server.problems import problem_response

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from pilothouse.client import Client
-from pilothouse.client.connection import ServerError
+from pilothouse.client.http_client import ServerError
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from pilothouse.domain.images import MAX_IMAGE_BYTES
-from pilothouse.llm.catalog import ModelCatalog, ModelFacts
+from pilothouse.llm.model_catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.script import Answer
 from pilothouse.storage.memory import MemoryStore
 from tests.server.test_commands import refusal, serving

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pilothouse.client import Client
-from pilothouse.client.connection import ServerError
+from pilothouse.client.http_client import ServerError
 from pilothouse.domain.codes import Code
 from pilothouse.domain.messages import ToolResult
 from pilothouse.domain.rules import Scope

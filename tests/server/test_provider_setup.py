@@ -15,7 +15,7 @@ import pytest
 
 from pilothouse.app import build_runtime
 from pilothouse.client import Client
-from pilothouse.client.connection import ServerError
+from pilothouse.client.http_client import ServerError
 from pilothouse.config.credentials import Credentials, StoredSetup
 from pilothouse.domain.messages import Text
 from pilothouse.domain.states import TransientError

@@ -14,7 +14,7 @@ import pytest
 
 from pilothouse.app import build_runtime
 from pilothouse.client import Client
-from pilothouse.client.connection import ServerError
+from pilothouse.client.http_client import ServerError
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.messages import ToolResult
 from pilothouse.domain.states import AwaitingToolApproval, Idle

@@ -19,8 +19,8 @@ from pilothouse.domain.personas import Persona, Personas
 from pilothouse.domain.signals import ContentDelta, ContextChanged
 from pilothouse.domain.states import Idle
 from pilothouse.domain.value import ContextId, MessageId
-from pilothouse.llm.catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.chat_completions import CHAT_COMPLETIONS
+from pilothouse.llm.model_catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.prices import Price
 from pilothouse.llm.script import Answer
 from pilothouse.runtime.compression.commands import MAX_FOCUS_CHARACTERS, MAX_PINS

@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 
 from pilothouse.client import Client
-from pilothouse.client.connection import ServerError
+from pilothouse.client.http_client import ServerError
 from pilothouse.domain.signals import MessageChanged
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.served import TOKEN, Served

@@ -15,7 +15,7 @@ from pilothouse.domain.rules import Scope
 from pilothouse.domain.states import AwaitingToolApproval
 from pilothouse.domain.value import ContextId
 from pilothouse.domain.workspace_policy import WorkspacePolicy
-from pilothouse.llm.catalog import ModelCatalog, ModelFacts
+from pilothouse.llm.model_catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.prices import Price
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.limits import Limits

@@ -11,7 +11,7 @@ from pilothouse.domain.messages import ErrorMessage, Processing, Text, ToolResul
 from pilothouse.domain.payloads import ImagePayload, MessageAttachments, TextPayload
 from pilothouse.domain.states import Idle
 from pilothouse.llm.base import ModelRequest
-from pilothouse.llm.catalog import ModelCatalog, ModelFacts
+from pilothouse.llm.model_catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.script import Answer, ScriptedError
 from pilothouse.testing.tools import NoteArguments, NoteTool
 from pilothouse.tools.base import ToolContext

@@ -15,7 +15,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.images import MAX_IMAGE_BYTES
 from pilothouse.domain.messages import Image
-from pilothouse.llm.catalog import ModelCatalog, ModelFacts
+from pilothouse.llm.model_catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.dependencies import TitleModel

@@ -11,7 +11,7 @@ from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.messages import Message, ToolRequest, ToolResult, Usage
 from pilothouse.domain.personas import Persona, Personas
 from pilothouse.llm.base import ModelMessage
-from pilothouse.llm.catalog import ModelCatalog, ModelFacts
+from pilothouse.llm.model_catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.prices import Price
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files.store import FileStore

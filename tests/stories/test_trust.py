@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pilothouse.client.connection import ServerError
+from pilothouse.client.http_client import ServerError
 from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.states import AwaitingToolApproval, Idle, State
 from pilothouse.testing.served import Served

@@ -52,7 +52,7 @@ def configuration(folder: Path) -> Configuration:
     (folder / "own").mkdir(exist_ok=True)
     made = Configuration(folder / "own" / "config.toml")
     made.trust_store = Trust(folder / "data" / "trust.json", lambda: NOW)
-    made.read_servers = mcp_server_warnings
+    made.read_mcp_server_warnings = mcp_server_warnings
     return made
 
 

@@ -91,7 +91,7 @@ async def _start(options: argparse.Namespace) -> int:
         if is_named and not settings.configuration.user_file.exists():
             # With a misspelt path, none of the restrictions in the file would apply.
             raise InvalidInput(Code.CONFIG_MISSING, path=str(settings.configuration.user_file))
-        settings.configuration.read_servers = mcp_server_warnings
+        settings.configuration.read_mcp_server_warnings = mcp_server_warnings
         _print_warnings(options, settings)
         if options.command in _COMMANDS_WITHOUT_RUNTIME:
             return await _run_without_runtime(options, settings)
@@ -237,7 +237,7 @@ def _show_configuration(options: argparse.Namespace, settings: Settings) -> int:
     files = {
         "your settings": configuration.user_file,
         "your tool settings": configuration.user_file.parent / "tools.toml",
-        "your MCP servers": configuration.servers_file,
+        "your MCP servers": configuration.mcp_servers_file,
     }
     trust = configuration.status(workspace)
     limits = msgspec.to_builtins(configuration.file.limits)

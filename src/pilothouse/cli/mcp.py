@@ -33,7 +33,7 @@ _TEST_TIMEOUT_SECONDS = 30
 async def mcp_command(options: argparse.Namespace, settings: Settings) -> int:
     """Run an action on the MCP servers. Raises: InvalidInput, NotFound."""
     language = settings.language
-    file = settings.configuration.servers_file
+    file = settings.configuration.mcp_servers_file
     if options.action == "add":
         _add(file, options)
         print(visible(ui_text("mcp", "added", language, name=options.name, file=file)))
@@ -48,7 +48,7 @@ async def mcp_command(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _user_mcp_servers(settings: Settings) -> list[MCPServerDefinition]:
-    file = settings.configuration.servers_file
+    file = settings.configuration.mcp_servers_file
     text = read_text(file)
     return read_definitions(text, str(file)).servers if text is not None else []
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import msgspec
 
 from pilothouse.api.views import ContextView, Delta, MessagePage, MessageView, is_complete
-from pilothouse.client.connection import CONNECTION_ERRORS, Client, ServerError, pause_before_retry
+from pilothouse.client.http_client import CONNECTION_ERRORS, Client, ServerError, pause_before_retry
 from pilothouse.domain.codes import Code
 from pilothouse.domain.states import State
 from pilothouse.domain.value import MessageId

@@ -5,18 +5,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pilothouse.config import interpret
-from pilothouse.config.personas import PERSONAS, check_tools, persona_names, persona_of
+from pilothouse.config.personas import PERSONAS_FOLDER, check_tools, persona_names, persona_of
 from pilothouse.config.schema import ProjectFile, RootTable, UserFile
 from pilothouse.config.toml_document import TomlDocument, read_document, read_text
 from pilothouse.config.tools import ToolSettings, check_named_tools, check_tool_names, tool_settings, with_tools
-from pilothouse.config.trust import CONFIG, FOLDER, SERVERS, TOOLS, Trust
+from pilothouse.config.trust import CONFIG_FILE, CONFIG_FOLDER, MCP_SERVERS_FILE, TOOLS_FILE, Trust
 from pilothouse.domain.budgets import Budget, OverviewSettings
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.personas import Personas
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.domain.workspace_policy import WorkspacePolicy
-from pilothouse.llm.catalog import ModelCatalog
+from pilothouse.llm.model_catalog import ModelCatalog
 
 
 class _WorkspaceConfiguration(NamedTuple):
@@ -38,7 +38,7 @@ class Configuration:
         """Raises: InvalidInput, with file, line, key and the allowed values."""
         self.user_file = user_file
         self.trust_store: Trust | None = None
-        self.read_servers: Callable[[str, str], Sequence[Reason]] = lambda _text, _file: ()
+        self.read_mcp_server_warnings: Callable[[str, str], Sequence[Reason]] = lambda _text, _file: ()
         self._document = read_document(user_file) or TomlDocument(user_file, "")
         self.file = self._document.checked(self._document.data, UserFile)
         self.modes: Modes = interpret.modes_of(self._document, self.file)
@@ -48,24 +48,27 @@ class Configuration:
         self.roots: list[RootTable] = interpret.roots_of(self._document, self.file)
         self.user_roots: dict[str, list[str]] = interpret.user_roots_of(self._document, self.file)
         interpret.check_server(self._document, self.file, self.modes)
-        self._tools = read_document(user_file.parent / TOOLS)
+        self._tools = read_document(user_file.parent / TOOLS_FILE)
         self.tools = tool_settings(self._tools) if self._tools is not None else ToolSettings()
         self._known_tools: Collection[str] | None = None
         self._known_categories: Collection[str] = ()
         persona_files = (read_document(user_file.parent / name) for name in persona_names(user_file.parent))
         documents = [document for document in persona_files if document is not None]
-        self._own_personas = [(document, persona_of(document, self.modes, "user")) for document in documents]
+        self._user_personas = [(document, persona_of(document, self.modes, "user")) for document in documents]
         self._cache: dict[str | None, _WorkspaceConfiguration] = {}
         self.workspace_policy(None)  # checks the user's rules
 
     @property
     def user_files(self) -> tuple[Path, ...]:
         """The paths of all files and folders of the user's configuration, existing or not."""
-        return (self.user_file, *(self.user_file.parent / name for name in (TOOLS, SERVERS, PERSONAS)))
+        return (
+            self.user_file,
+            *(self.user_file.parent / name for name in (TOOLS_FILE, MCP_SERVERS_FILE, PERSONAS_FOLDER)),
+        )
 
     @property
-    def servers_file(self) -> Path:
-        return self.user_file.parent / SERVERS
+    def mcp_servers_file(self) -> Path:
+        return self.user_file.parent / MCP_SERVERS_FILE
 
     def workspace_policy(self, workspace: str | None) -> WorkspacePolicy:
         """Return a workspace's policy, from the user's files and the folder's trusted ones. Raises: InvalidInput."""
@@ -80,15 +83,17 @@ class Configuration:
 
         Raises: InvalidInput.
         """
-        user_documents = [self._document, self._tools, *(document for document, _ in self._own_personas)]
+        user_documents = [self._document, self._tools, *(document for document, _ in self._user_personas)]
         configuration = self._configuration_of(workspace)
         documents = [*filter(None, user_documents), *configuration.documents.values()]
         warnings = [warning for document in documents for warning in document.warnings]
-        text = read_text(self.servers_file)
+        text = read_text(self.mcp_servers_file)
         if text is not None:
-            warnings += self.read_servers(text, str(self.servers_file))
-        if workspace is not None and SERVERS in configuration.texts:
-            warnings += self.read_servers(configuration.texts[SERVERS], str(Path(workspace) / FOLDER / SERVERS))
+            warnings += self.read_mcp_server_warnings(text, str(self.mcp_servers_file))
+        if workspace is not None and MCP_SERVERS_FILE in configuration.texts:
+            warnings += self.read_mcp_server_warnings(
+                configuration.texts[MCP_SERVERS_FILE], str(Path(workspace) / CONFIG_FOLDER / MCP_SERVERS_FILE)
+            )
         return warnings
 
     def check_tools(self, tool_names: Collection[str], categories: Collection[str]) -> None:
@@ -102,7 +107,7 @@ class Configuration:
         check_named_tools(self._document, tool_names)
         if self._tools is not None:
             check_tool_names(self._tools, (*tool_names, *categories))
-        for document, persona in self._own_personas:
+        for document, persona in self._user_personas:
             check_tools(document, persona, tool_names)
 
     def _configuration_of(self, workspace: str | None) -> _WorkspaceConfiguration:
@@ -115,16 +120,18 @@ class Configuration:
 
     def _build(self, workspace: str | None, texts: Mapping[str, str]) -> _WorkspaceConfiguration:
         """Raises: InvalidInput."""
-        folder = Path(workspace or "") / FOLDER
-        documents = {name: TomlDocument(folder / name, text) for name, text in texts.items() if name != SERVERS}
+        folder = Path(workspace or "") / CONFIG_FOLDER
+        documents = {
+            name: TomlDocument(folder / name, text) for name, text in texts.items() if name != MCP_SERVERS_FILE
+        }
         policy = self._build_policy(workspace, documents)
         self._check_project_tools(documents)
         personas = [
             persona_of(document, self.modes, "project")
             for name, document in documents.items()
-            if name.startswith(f"{PERSONAS}/")
+            if name.startswith(f"{PERSONAS_FOLDER}/")
         ]
-        all_personas = Personas((persona for _, persona in self._own_personas), personas)
+        all_personas = Personas((persona for _, persona in self._user_personas), personas)
         return _WorkspaceConfiguration(texts, policy, all_personas, documents)
 
     def _build_policy(self, workspace: str | None, documents: Mapping[str, TomlDocument]) -> WorkspacePolicy:
@@ -132,20 +139,20 @@ class Configuration:
         policy = with_tools(user_policy, self.tools)
         if workspace is None:
             return policy
-        if CONFIG in documents:
-            policy = self._with_project(policy, documents[CONFIG], workspace)
-        if TOOLS in documents:
-            policy = with_tools(policy, tool_settings(documents[TOOLS], is_project=True))
+        if CONFIG_FILE in documents:
+            policy = self._with_project(policy, documents[CONFIG_FILE], workspace)
+        if TOOLS_FILE in documents:
+            policy = with_tools(policy, tool_settings(documents[TOOLS_FILE], is_project=True))
         return policy
 
     def _check_project_tools(self, documents: Mapping[str, TomlDocument]) -> None:
         """Raises: InvalidInput for a misspelt tool in a folder's own files."""
         if self._known_tools is None:
             return
-        if TOOLS in documents:
-            check_tool_names(documents[TOOLS], (*self._known_tools, *self._known_categories))
-        if CONFIG in documents:
-            check_named_tools(documents[CONFIG], self._known_tools, is_project=True)
+        if TOOLS_FILE in documents:
+            check_tool_names(documents[TOOLS_FILE], (*self._known_tools, *self._known_categories))
+        if CONFIG_FILE in documents:
+            check_named_tools(documents[CONFIG_FILE], self._known_tools, is_project=True)
 
     # trust in folders
 
@@ -161,16 +168,18 @@ class Configuration:
         """
         status = self._trust().status(folder)
         self._build(status.folder, status.files)
-        if SERVERS in status.files:
-            self.read_servers(status.files[SERVERS], str(Path(status.folder) / FOLDER / SERVERS))
+        if MCP_SERVERS_FILE in status.files:
+            self.read_mcp_server_warnings(
+                status.files[MCP_SERVERS_FILE], str(Path(status.folder) / CONFIG_FOLDER / MCP_SERVERS_FILE)
+            )
         self._trust().trust(folder, digest)
 
     def distrust(self, folder: str) -> None:
         self._trust().distrust(folder)
 
-    def mcp_servers_of(self, folder: str) -> str | None:
+    def mcp_servers_text(self, folder: str) -> str | None:
         """Return the trusted text of the folder's MCP server file."""
-        return self._trust().texts(folder).get(SERVERS)
+        return self._trust().texts(folder).get(MCP_SERVERS_FILE)
 
     def are_programs_as_trusted(self, folder: str) -> bool:
         return self._trust().are_programs_as_trusted(folder)

@@ -27,7 +27,7 @@ from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import MAX_RULES_PER_USER, Origin, Rule, RuleId, Scope, check_scope
 from pilothouse.domain.touched_paths import relative_to_workspace
 from pilothouse.domain.workspace_policy import WorkspacePolicy
-from pilothouse.llm.catalog import ModelCatalog, ModelFacts
+from pilothouse.llm.model_catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.prices import Price
 
 _VERDICTS = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
@@ -41,7 +41,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
 def modes_of(document: TomlDocument, file: UserFile) -> Modes:
     """Return the built-in modes and the user's own. Raises: InvalidInput."""
     built_in = Modes()
-    own_modes: list[Mode] = []
+    user_modes: list[Mode] = []
     names = {name for mode in built_in.all.values() for name in (mode.name, *mode.aliases)}
     for name, table in file.modes.items():
         at = ("modes", name)
@@ -56,11 +56,11 @@ def modes_of(document: TomlDocument, file: UserFile) -> Modes:
         for field in ("title", "title_zh", "icon", "meaning", "meaning_zh"):
             if not (getattr(fields, field) or "").isprintable():
                 document.fail((*at, field), "The text has characters that can't be shown.", "one line of text")
-        own_modes.append(mode)
-    modes = Modes(own_modes)
+        user_modes.append(mode)
+    modes = Modes(user_modes)
     if file.plan_commands == "read_only":
         modes = with_plan_commands(modes)
-    for mode in own_modes:
+    for mode in user_modes:
         if mode.denial_hint not in names:
             document.fail(("modes", mode.name, "denial_hint"), "Unknown mode.", ", ".join(modes.all))
     return modes
@@ -121,11 +121,11 @@ def model_catalog_of(document: TomlDocument, file: UserFile) -> ModelCatalog:
     Raises: InvalidInput.
     """
     built_in = ModelCatalog()
-    own_models = {}
+    user_models = {}
     for name, table in file.models.items():
         at = ("models", name)
-        own_models[name] = _model(document, at, document.checked(table, ModelTable, at), built_in.facts(name))
-    return ModelCatalog(own_models)
+        user_models[name] = _model(document, at, document.checked(table, ModelTable, at), built_in.facts(name))
+    return ModelCatalog(user_models)
 
 
 def _model(document: TomlDocument, at: KeyPath, table: ModelTable, built_in: ModelFacts) -> ModelFacts:
@@ -162,9 +162,9 @@ def with_project(
     if mode is not None:
         user_mode = modes.named(user.mode or DEFAULT_MODE)
         if is_looser(modes.named(mode), user_mode):
-            strict = ", ".join(name for name, each in modes.all.items() if not is_looser(each, user_mode))
+            allowed_modes = ", ".join(name for name, each in modes.all.items() if not is_looser(each, user_mode))
             detail = f"A project can't set a mode that is looser than yours ({user_mode.name})."
-            document.fail(("mode",), detail, strict)
+            document.fail(("mode",), detail, allowed_modes)
     for number, rule in enumerate(rules):
         if rule.scope.workspace not in (None, workspace):
             document.fail(
@@ -207,9 +207,9 @@ def _rules(
     if len(file.rules) > MAX_RULES_PER_USER:
         document.fail(("rules",), "There are too many rules.", f"up to {MAX_RULES_PER_USER}")
     rules = []
-    for number, data in enumerate(file.rules):
+    for number, raw_table in enumerate(file.rules):
         at = ("rules", str(number))
-        table = document.checked(data, RuleTable, at)
+        table = document.checked(raw_table, RuleTable, at)
         if table.effect not in allowed:
             document.fail((*at, "effect"), "A project's file can't allow anything.", ", ".join(allowed))
         scope = Scope(
@@ -243,9 +243,9 @@ def _words(document: TomlDocument, at: KeyPath, command: str | None) -> tuple[st
 def roots_of(document: TomlDocument, file: UserFile) -> list[RootTable]:
     """Return the folders outside the workspace that tools may access. Raises: InvalidInput."""
     roots = []
-    for number, data in enumerate(file.roots):
+    for number, raw_table in enumerate(file.roots):
         at = ("roots", str(number))
-        table = document.checked(data, RootTable, at)
+        table = document.checked(raw_table, RootTable, at)
         path = os.path.expanduser(table.path)
         if not os.path.isabs(path) or "\0" in path:
             document.fail((*at, "path"), "The path isn't absolute.", "an absolute path")
@@ -256,9 +256,9 @@ def roots_of(document: TomlDocument, file: UserFile) -> list[RootTable]:
 def user_roots_of(document: TomlDocument, file: UserFile) -> dict[str, list[str]]:
     """Return the roots of each user of the server who has roots of their own. Raises: InvalidInput."""
     roots_by_user = {}
-    for user, data in file.users.items():
+    for user, raw_table in file.users.items():
         at = ("users", user)
-        table = document.checked(data, ServerUserTable, at)
+        table = document.checked(raw_table, ServerUserTable, at)
         paths = [os.path.expanduser(root) for root in table.roots]
         if not paths or not all(os.path.isabs(path) and "\0" not in path for path in paths):
             document.fail((*at, "roots"), "The paths aren't absolute.", "a list of absolute paths")

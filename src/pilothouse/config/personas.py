@@ -14,7 +14,7 @@ from pilothouse.config.tools import refuse_tool
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.personas import NO_PERSONA, Persona, ToolPolicy
 
-PERSONAS = "personas"
+PERSONAS_FOLDER = "personas"
 """The name of the folder with persona files."""
 MAX_PERSONA_FILES = 50
 MAX_PERSONA_CHARACTERS = 20_000
@@ -24,7 +24,7 @@ _EXTENSION = ".toml"
 
 def persona_names(folder: Path) -> list[str]:
     """Return the persona files of a folder as relative paths. Raises: InvalidInput."""
-    persona_folder = folder / PERSONAS
+    persona_folder = folder / PERSONAS_FOLDER
     try:
         with os.scandir(persona_folder) as entries:
             names = sorted(entry.name for entry in itertools.islice(entries, MAX_PERSONA_FILES + 1))
@@ -39,7 +39,7 @@ def persona_names(folder: Path) -> list[str]:
         if not _ID.fullmatch(name.removesuffix(_EXTENSION)) or name == f"{NO_PERSONA}{_EXTENSION}":
             allowed = f"ID.toml: up to 50 letters, digits, '-' and '_', but not {NO_PERSONA}"
             raise refused(persona_folder, f"{name!r} isn't a valid file name for a persona.", allowed)
-    return [f"{PERSONAS}/{name}" for name in persona_files]
+    return [f"{PERSONAS_FOLDER}/{name}" for name in persona_files]
 
 
 def persona_of(document: TomlDocument, modes: Modes, origin: Literal["user", "project"]) -> Persona:

@@ -21,12 +21,12 @@ KeyPath = tuple[str, ...]
 _MISSING = re.compile(r"Object missing required field `(?P<name>.*?)`")
 _ERROR_PATH = re.compile(r" - at `\$(?P<path>[^`]*+)`$")
 _PATH_PART = re.compile(r"""\.([A-Za-z0-9_]+)|\[(\d+|\.\.\.)\]""")
-_KEY = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_KEY_PATTERN = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 # A string does not start after a backslash: otherwise each of many \" would start a match that never ends.
-_PLAIN_TEXT = re.compile(r"""(?<!["\\])"(?!"")(?:[^"\\]|\\.)*+"(?!"")|(?<!')'(?!'')[^']*+'(?!'')""")
-_KEYS = rf"{_KEY}(?:\s*+\.\s*+{_KEY})*+"
-_HEADER = re.compile(rf"^\s*(\[\[?)\s*({_KEYS})\s*\]\]?")
-_ASSIGNMENT = re.compile(rf"^\s*({_KEYS})\s*=")
+_SINGLE_LINE_STRING = re.compile(r"""(?<!["\\])"(?!"")(?:[^"\\]|\\.)*+"(?!"")|(?<!')'(?!'')[^']*+'(?!'')""")
+_KEY_PATH_PATTERN = rf"{_KEY_PATTERN}(?:\s*+\.\s*+{_KEY_PATTERN})*+"
+_HEADER = re.compile(rf"^\s*(\[\[?)\s*({_KEY_PATH_PATTERN})\s*\]\]?")
+_ASSIGNMENT = re.compile(rf"^\s*({_KEY_PATH_PATTERN})\s*=")
 
 
 class TomlTable(msgspec.Struct, frozen=True):
@@ -60,30 +60,30 @@ class TomlDocument:
         """The ignored keys, with their lines, of the tables that have been checked."""
         return tuple(self._ignored.values())
 
-    def checked(self, data: Any, shape: type[T], at: KeyPath = (), *, closed: bool = False) -> T:
+    def checked(self, data: Any, schema: type[T], at: KeyPath = (), *, closed: bool = False) -> T:
         """Convert data of this file to a value. With `closed`, every unknown key is an error. Raises: InvalidInput."""
         try:
-            return msgspec.convert(self._known_part(data, shape, at, closed=closed), shape)
+            return msgspec.convert(self._known_part(data, schema, at, closed=closed), schema)
         except msgspec.ValidationError as error:
-            self._explain(str(error), shape, at)
+            self._explain(str(error), schema, at)
 
-    def _known_part(self, data: Any, shape: Any, at: KeyPath, *, closed: bool) -> Any:
+    def _known_part(self, data: Any, schema: Any, at: KeyPath, *, closed: bool) -> Any:
         """Remove unknown keys and warn about them. Raises: InvalidInput for a key that may not be ignored."""
-        if not isinstance(data, dict) or not isinstance(shape, type) or not issubclass(shape, TomlTable):
+        if not isinstance(data, dict) or not isinstance(schema, type) or not issubclass(schema, TomlTable):
             return data
-        fields = {field.name: _without_none(field.type) for field in msgspec.structs.fields(shape)}
+        fields = {field.name: _without_none(field.type) for field in msgspec.structs.fields(schema)}
         for name in (name for name in data if name not in fields):
-            self._check_unknown((*at, name), shape, list(fields), closed=closed or shape.closed)
+            self._check_unknown((*at, name), schema, list(fields), closed=closed or schema.closed)
         return {
             name: self._known_part(data[name], inner, (*at, name), closed=False)
             for name, inner in fields.items()
             if name in data
         }
 
-    def _check_unknown(self, at: KeyPath, shape: type[TomlTable], allowed_keys: list[str], *, closed: bool) -> None:
-        suggestion = suggest_key(at[-1], allowed_keys, shape.restrictions)
-        if at[-1] in shape.misplaced:
-            self.fail(at, "This key belongs elsewhere.", f"in {shape.misplaced[at[-1]]}")
+    def _check_unknown(self, at: KeyPath, schema: type[TomlTable], allowed_keys: list[str], *, closed: bool) -> None:
+        suggestion = suggest_key(at[-1], allowed_keys, schema.restrictions)
+        if at[-1] in schema.misplaced:
+            self.fail(at, "This key belongs elsewhere.", f"in {schema.misplaced[at[-1]]}")
         if suggestion is not None:
             self.fail(at, f"Unknown key. Did you mean {suggestion!r}?", ", ".join(allowed_keys))
         if closed:
@@ -103,16 +103,16 @@ class TomlDocument:
         """Return the file and the line of a key, as text."""
         return f"{self.path}, line {self.line_of(at)}"
 
-    def _explain(self, message: str, shape: type[Any], at: KeyPath) -> NoReturn:
+    def _explain(self, message: str, schema: type[Any], at: KeyPath) -> NoReturn:
         path_match = _ERROR_PATH.search(message)
         parts = _PATH_PART.finditer(path_match["path"]) if path_match else ()
         inner = tuple(part[1] or part[2] for part in parts)
         detail = _ERROR_PATH.sub("", message)
         missing = _MISSING.search(detail)
         if missing is not None:
-            fields = _fields(_shape_at(shape, inner))
+            fields = _fields(_schema_at(schema, inner))
             self.fail((*at, *inner, missing["name"]), "A required key is missing.", ", ".join(fields))
-        self.fail((*at, *inner), f"{detail}.", _allowed(_shape_at(shape, inner)))
+        self.fail((*at, *inner), f"{detail}.", _allowed(_schema_at(schema, inner)))
 
     def line_of(self, at: KeyPath) -> int:
         """Return the line of a key; for a missing key, the line of the nearest table around it."""
@@ -140,17 +140,17 @@ class TomlDocument:
             if quote is not None:  # inside a multi-line string
                 quote = None if quote in line else quote
                 continue
-            plain = _PLAIN_TEXT.sub("", line).partition("#")[0]
-            quote = next((mark for mark in ('"""', "'''") if plain.count(mark) % 2), None)
+            line_without_strings = _SINGLE_LINE_STRING.sub("", line).partition("#")[0]
+            quote = next((mark for mark in ('"""', "'''") if line_without_strings.count(mark) % 2), None)
             header, assignment = _HEADER.match(line), _ASSIGNMENT.match(line)
             if header is not None:
-                table = _split(header[2])
+                table = _split_key_path(header[2])
                 if header[1] == "[[":
                     counts[table] = counts.get(table, -1) + 1
                 table = _with_indexes(table, counts)
                 yield number, table
             elif assignment is not None:
-                yield number, (*table, *_split(assignment[1]))
+                yield number, (*table, *_split_key_path(assignment[1]))
 
 
 def _with_indexes(table: KeyPath, counts: Mapping[KeyPath, int]) -> KeyPath:
@@ -199,8 +199,8 @@ def refused(path: Path, detail: str, allowed: str = "a text file in UTF-8") -> I
     return invalid_file(path, detail, allowed)
 
 
-def _split(keys: str) -> KeyPath:
-    return tuple(_unquote(part) for part in re.findall(_KEY, keys))
+def _split_key_path(keys: str) -> KeyPath:
+    return tuple(_unquote(part) for part in re.findall(_KEY_PATTERN, keys))
 
 
 def _unquote(part: str) -> str:
@@ -209,38 +209,38 @@ def _unquote(part: str) -> str:
     return part[1:-1] if part[0] == "'" else part
 
 
-def _shape_at(shape: Any, path: KeyPath) -> Any:
+def _schema_at(schema: Any, path: KeyPath) -> Any:
     """Return the type at a path inside another type."""
     for part in path:
-        shape = _without_none(shape)
-        if isinstance(shape, type) and issubclass(shape, msgspec.Struct):
-            shape = {field.name: field.type for field in msgspec.structs.fields(shape)}.get(part)
+        schema = _without_none(schema)
+        if isinstance(schema, type) and issubclass(schema, msgspec.Struct):
+            schema = {field.name: field.type for field in msgspec.structs.fields(schema)}.get(part)
         else:
-            shape = get_args(shape)[0] if get_args(shape) else None
-    return _without_none(shape)
+            schema = get_args(schema)[0] if get_args(schema) else None
+    return _without_none(schema)
 
 
-def _without_none(shape: Any) -> Any:
-    arguments = [argument for argument in get_args(shape) if argument is not type(None)]
-    is_optional = len(arguments) == 1 and len(get_args(shape)) == 2 and type(None) in get_args(shape)
-    return arguments[0] if is_optional else shape
+def _without_none(schema: Any) -> Any:
+    arguments = [argument for argument in get_args(schema) if argument is not type(None)]
+    is_optional = len(arguments) == 1 and len(get_args(schema)) == 2 and type(None) in get_args(schema)
+    return arguments[0] if is_optional else schema
 
 
-def _fields(shape: Any) -> list[str]:
-    return [field.name for field in msgspec.structs.fields(shape)] if isinstance(shape, type) else []
+def _fields(schema: Any) -> list[str]:
+    return [field.name for field in msgspec.structs.fields(schema)] if isinstance(schema, type) else []
 
 
-def _allowed(shape: Any) -> str:
+def _allowed(schema: Any) -> str:
     """Describe the values of a type."""
-    arguments = get_args(shape)
+    arguments = get_args(schema)
     if arguments and all(isinstance(argument, str) for argument in arguments):
         return ", ".join(arguments)
-    if isinstance(shape, type) and issubclass(shape, msgspec.Struct):
-        return f"a table with {', '.join(_fields(shape))}"
-    if hasattr(shape, "__metadata__"):
-        bounds = [f"{name} {value}" for name, value in _bounds(shape.__metadata__[0])]
-        return " ".join([_allowed(get_args(shape)[0]), *bounds])
-    base = get_origin(shape) or shape
+    if isinstance(schema, type) and issubclass(schema, msgspec.Struct):
+        return f"a table with {', '.join(_fields(schema))}"
+    if hasattr(schema, "__metadata__"):
+        bounds = [f"{name} {value}" for name, value in _bounds(schema.__metadata__[0])]
+        return " ".join([_allowed(get_args(schema)[0]), *bounds])
+    base = get_origin(schema) or schema
     names = {str: "text", int: "a whole number", float: "a number", bool: "true, false"}
     if base is tuple:
         return f"a list of {_allowed(arguments[0])}" if arguments else "a list"

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from pilothouse.config.personas import PERSONAS, persona_names
+from pilothouse.config.personas import PERSONAS_FOLDER, persona_names
 from pilothouse.config.toml_document import read_text, refused
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, StoreRefused
@@ -24,11 +24,11 @@ from pilothouse.system.file_inspection import MAX_FOLDERS, MAX_LOOKUPS, FileInsp
 from pilothouse.system.file_lock import locked_folder
 from pilothouse.system.private_file import make_private_folders, replace_private_file
 
-FOLDER = ".pilothouse"
-CONFIG = "config.toml"
-TOOLS = "tools.toml"
-SERVERS = "mcp_servers.json"
-_FILE_NAMES = (CONFIG, TOOLS, SERVERS)
+CONFIG_FOLDER = ".pilothouse"
+CONFIG_FILE = "config.toml"
+TOOLS_FILE = "tools.toml"
+MCP_SERVERS_FILE = "mcp_servers.json"
+_FILE_NAMES = (CONFIG_FILE, TOOLS_FILE, MCP_SERVERS_FILE)
 _MAX_FILES_PER_FOLDER = 500
 
 
@@ -79,10 +79,12 @@ class Trust:
         """
         real = os.path.realpath(folder)
         files = _read_files(real)
-        programs = _programs(real, files.get(SERVERS))
+        programs = _programs(real, files.get(MCP_SERVERS_FILE))
         if programs is None:
             allowed = f"up to {MAX_FOLDERS} folders, and up to {MAX_LOOKUPS} files in and below them"
-            raise refused(Path(real) / FOLDER / SERVERS, "The file names more files than can be checked.", allowed)
+            raise refused(
+                Path(real) / CONFIG_FOLDER / MCP_SERVERS_FILE, "The file names more files than can be checked.", allowed
+            )
         digest = _digest({**files, **{f"/{name}": state for name, state in programs.items()}})
         record = self._folders().get(real)
         status: TrustStatus
@@ -107,7 +109,10 @@ class Trust:
     def are_programs_as_trusted(self, folder: str) -> bool:
         """Whether the folder's files that its MCP servers run are unchanged since the folder was trusted."""
         record = self._folders().get(os.path.realpath(folder))
-        return record is not None and _programs(os.path.realpath(folder), record.files.get(SERVERS)) == record.programs
+        return (
+            record is not None
+            and _programs(os.path.realpath(folder), record.files.get(MCP_SERVERS_FILE)) == record.programs
+        )
 
     def trust(self, folder: str, digest: str) -> None:
         """Trust a folder. Raises: Conflict if its files do not have the digest that the person saw, InvalidInput."""
@@ -142,8 +147,8 @@ class Trust:
 
 def _read_files(folder: str) -> dict[str, str]:
     """Read a folder's own files. Raises: InvalidInput, also for a link, which could reveal files elsewhere."""
-    config_folder = Path(folder) / FOLDER
-    _check_no_links(config_folder, config_folder / PERSONAS)
+    config_folder = Path(folder) / CONFIG_FOLDER
+    _check_no_links(config_folder, config_folder / PERSONAS_FOLDER)
     paths = {name: config_folder / name for name in (*_FILE_NAMES, *persona_names(config_folder))}
     _check_no_links(*paths.values())
     texts = {name: read_text(path) for name, path in paths.items()}
@@ -156,12 +161,12 @@ def _check_no_links(*paths: Path) -> None:
             raise refused(path, "The file is a link.", "a regular file in the folder")
 
 
-def _programs(folder: str, servers: str | None) -> dict[str, str] | None:
+def _programs(folder: str, mcp_servers_text: str | None) -> dict[str, str] | None:
     """Return the folder's files that decide what its MCP servers run, with their states: files that the server file
     names, the first files of the runners that start them, and files that a package names. A change of such a file
     changes the program that is started. None if the server file names more files than can be checked."""
     try:
-        data = json.loads(plain_json(servers or "null"))
+        data = json.loads(plain_json(mcp_servers_text or "null"))
         words, commands = list(_words(data)), list(_commands(data))
     except ValueError:  # an invalid file defines no servers
         return {}
@@ -171,8 +176,8 @@ def _programs(folder: str, servers: str | None) -> dict[str, str] | None:
     files = FileInspection(folder)
     # Names are relative to the folder, or to a folder that the file names as the working directory of a server.
     files.find_folders(words)
-    first = (name for command in commands for name in first_files(command))
-    _add_files(files, itertools.chain(words, first))
+    runner_files = (name for command in commands for name in first_files(command))
+    _add_files(files, itertools.chain(words, runner_files))
     _add_files(files, (word for text in files.packages() for word in package_words(text)))
     return {_relative_name(folder, path): state for path, state in files.states.items()} if files.is_complete else None
 
@@ -188,13 +193,13 @@ def _relative_name(folder: str, path: str) -> str:
 
 def _add_files(files: FileInspection, names: Iterable[str]) -> None:
     """Add the files in the folder that the names refer to; for a subfolder, the files in it."""
-    inside = files.folders[0].rstrip("/") + "/"
-    listed: set[str] = set()
+    folder_prefix = files.folders[0].rstrip("/") + "/"
+    listed_folders: set[str] = set()
     for path in files.paths(names):
-        if not path.startswith(inside) or path in listed:
+        if not path.startswith(folder_prefix) or path in listed_folders:
             continue
         if os.path.isdir(path):
-            listed.add(path)
+            listed_folders.add(path)
             for file in _files_in(path, files):
                 files.add(file)
         else:
@@ -205,7 +210,7 @@ def _files_in(folder: str, files: FileInspection) -> list[str]:
     """Return the first files of a folder. Every entry counts as a lookup."""
     try:
         with os.scandir(folder) as entries:
-            counted = itertools.takewhile(lambda _: files.may_look(), entries)
+            counted = itertools.takewhile(lambda _: files.count_lookups(), entries)
             return sorted(entry.path for entry in counted if entry.is_file())[:_MAX_FILES_PER_FOLDER]
     except OSError:
         return []

@@ -4,8 +4,8 @@ To add a language, add a package like `en` that is named after the language and 
 `domain.codes.Language`. A test compares the keys and parameters of all languages with those of English.
 """
 
-from pilothouse.i18n.catalog import Catalog, Section, catalog_of
 from pilothouse.i18n.rules import translate_rule
+from pilothouse.i18n.text_catalog import Section, TextCatalog, catalog_of
 from pilothouse.i18n.translate import (
     mode_meaning,
     mode_title,
@@ -22,8 +22,8 @@ from pilothouse.i18n.translate import (
 )
 
 __all__ = [
-    "Catalog",
     "Section",
+    "TextCatalog",
     "catalog_of",
     "mode_meaning",
     "mode_title",

@@ -12,7 +12,7 @@ from pilothouse.domain.exit_status import signal_name
 from pilothouse.domain.modes import Mode
 from pilothouse.domain.promises import MEANS, Kernel, SandboxPromise
 from pilothouse.domain.states import State, name_of
-from pilothouse.i18n.catalog import Section, catalog_of
+from pilothouse.i18n.text_catalog import Section, catalog_of
 
 
 def ui_text(section: Section, key: str, language: Language, /, **params: object) -> str:

@@ -22,7 +22,7 @@ from pilothouse.domain.trust import FolderTrust
 from pilothouse.domain.value import ContextId, Timestamp
 from pilothouse.domain.workspace_policy import WorkspacePolicy
 from pilothouse.llm.base import Adapter
-from pilothouse.llm.catalog import ModelCatalog
+from pilothouse.llm.model_catalog import ModelCatalog
 from pilothouse.runtime.events.hub import Hub
 from pilothouse.runtime.limits import Limits
 from pilothouse.sandbox.workspace import Root
@@ -89,7 +89,7 @@ class TrustService(Protocol):
 
     def distrust(self, folder: str) -> None: ...
 
-    def mcp_servers_of(self, folder: str) -> str | None:
+    def mcp_servers_text(self, folder: str) -> str | None:
         """The file of a folder's own MCP servers, as it was trusted."""
 
     def are_programs_as_trusted(self, folder: str) -> bool:

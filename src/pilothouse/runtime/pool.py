@@ -290,7 +290,7 @@ class ContextPool(ABC):
             return
         if self.dependencies.is_beneath_a_root(workspace, core.owner):
             await self.dependencies.mcp_servers.open_folder(
-                workspace, self.dependencies.trust.mcp_servers_of(workspace)
+                workspace, self.dependencies.trust.mcp_servers_text(workspace)
             )
 
     async def rested(self, context_id: str) -> LiveContext:

@@ -74,8 +74,8 @@ def timestamp(seconds: float) -> Timestamp:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def backoff_seconds(ambient: Ambient, attempt: int, *, first: float, longest: float) -> float:
-    """Return the delay after the n-th failed attempt: doubled each time up to `longest`, with jitter over the upper
+def backoff_seconds(ambient: Ambient, attempt: int, *, first: float, max_seconds: float) -> float:
+    """Return the delay after the n-th failed attempt: doubled each time up to `max_seconds`, with jitter over the upper
     half, so that clients that failed together do not retry together."""
     doubled = first * 2.0 ** min(attempt - 1, _MAX_DOUBLINGS)
-    return min(doubled, longest) * (0.5 + ambient.fraction() / 2)
+    return min(doubled, max_seconds) * (0.5 + ambient.fraction() / 2)

@@ -66,7 +66,7 @@ class FairThreads(ThreadPoolExecutor):
         """Without `cancel_futures`, work that waits for a thread of its user is still finished."""
         with self._lock:
             self._is_shut_down = True
-            waiting = [work for works in self._waiting.values() for work in works] if cancel_futures else []
+            waiting = [work for user_work in self._waiting.values() for work in user_work] if cancel_futures else []
             if cancel_futures:
                 self._waiting.clear()
         for work in waiting:
@@ -76,8 +76,8 @@ class FairThreads(ThreadPoolExecutor):
     def _submit_work(self, user: str, work: "_Work") -> None:
         """Raises: RuntimeError after a shutdown of the pool."""
 
-        def end(in_pool: "Future[None]") -> None:
-            if in_pool.cancelled():  # the pool was shut down before a thread was free
+        def end(pool_future: "Future[None]") -> None:
+            if pool_future.cancelled():  # the pool was shut down before a thread was free
                 work.future.cancel()
 
         super().submit(self._run, user, work).add_done_callback(end)

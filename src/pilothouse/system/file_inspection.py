@@ -60,7 +60,7 @@ class FileInspection:
         """Yield the paths that words name relative to each folder. A path may be repeated."""
         return self._candidates(words, self.folders)
 
-    def may_look(self, lookups: int = 1) -> bool:
+    def count_lookups(self, lookups: int = 1) -> bool:
         """Count the lookups of one more path. False if they exceed the bound."""
         self._lookups_left -= max(lookups, 1)
         self.is_complete = self.is_complete and self._lookups_left >= 0
@@ -100,9 +100,9 @@ class FileInspection:
                 continue
             visited.add(word)
             for folder in folders[:1] if os.path.isabs(word) else folders:
-                if not self.may_look(word.count("/") if ".." in word else 1):
+                if not self.count_lookups(word.count("/") if ".." in word else 1):
                     return
-                yield from meanings(folder, word)
+                yield from path_candidates(folder, word)
 
     def _present_state(self, path: str) -> str | None:
         """Return the state of a path; None if the path is not a regular file."""
@@ -128,7 +128,7 @@ class FileInspection:
         return digest.hexdigest()
 
 
-def meanings(folder: str, word: str) -> tuple[str, ...]:
+def path_candidates(folder: str, word: str) -> tuple[str, ...]:
     """Return the paths that a word may name in a folder. After a symbolic link, the kernel resolves `..` in the link's
     target, but `cd` resolves the text, so that both paths count. A word that is not a valid path names none."""
     path = os.path.join(folder, word)

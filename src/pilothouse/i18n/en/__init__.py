@@ -1,6 +1,5 @@
 """All texts in English."""
 
-from pilothouse.i18n.catalog import Catalog
 from pilothouse.i18n.en.calls import CALLS, DANGERS
 from pilothouse.i18n.en.codes import CODES
 from pilothouse.i18n.en.commands import AUDIT, CLEAN, DOCTOR, MCP, SERVE, TRUST
@@ -14,8 +13,9 @@ from pilothouse.i18n.en.sign_in import SIGN_IN
 from pilothouse.i18n.en.states import STATES
 from pilothouse.i18n.en.terminal import TERMINAL
 from pilothouse.i18n.en.tour import TOUR
+from pilothouse.i18n.text_catalog import TextCatalog
 
-CATALOG = Catalog(
+CATALOG = TextCatalog(
     html_language="en",
     codes=CODES,
     states=STATES,

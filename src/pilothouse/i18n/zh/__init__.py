@@ -1,6 +1,6 @@
 """All texts in Chinese."""
 
-from pilothouse.i18n.catalog import Catalog
+from pilothouse.i18n.text_catalog import TextCatalog
 from pilothouse.i18n.zh.calls import CALLS, DANGERS
 from pilothouse.i18n.zh.codes import CODES
 from pilothouse.i18n.zh.commands import AUDIT, CLEAN, DOCTOR, MCP, SERVE, TRUST
@@ -15,7 +15,7 @@ from pilothouse.i18n.zh.states import STATES
 from pilothouse.i18n.zh.terminal import TERMINAL
 from pilothouse.i18n.zh.tour import TOUR
 
-CATALOG = Catalog(
+CATALOG = TextCatalog(
     html_language="zh-CN",
     codes=CODES,
     states=STATES,

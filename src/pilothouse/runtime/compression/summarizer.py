@@ -122,9 +122,9 @@ async def _request_summary(live: LiveContext, adapter: Adapter, request: ModelRe
         except ModelUnavailable:
             if attempt == _MAX_TRIES:
                 raise
-            first, longest = live.dependencies.limits.retry_seconds, live.dependencies.limits.retry_seconds_at_most
+            first, max_seconds = live.dependencies.limits.retry_seconds, live.dependencies.limits.retry_seconds_at_most
             await live.dependencies.ambient.sleep(
-                backoff_seconds(live.dependencies.ambient, attempt, first=first, longest=longest)
+                backoff_seconds(live.dependencies.ambient, attempt, first=first, max_seconds=max_seconds)
             )
             continue
         if text.strip():

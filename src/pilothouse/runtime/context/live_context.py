@@ -27,7 +27,7 @@ from pilothouse.domain.states import (
 )
 from pilothouse.domain.transitions import check
 from pilothouse.domain.value import CallId, ContextId, MessageId
-from pilothouse.llm.catalog import ModelFacts
+from pilothouse.llm.model_catalog import ModelFacts
 from pilothouse.runtime.context.commit_signals import publish_commit
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.dependencies import RuntimeDependencies

@@ -19,7 +19,7 @@ from pilothouse.sandbox.shell.config_commands import written_setting
 from pilothouse.sandbox.shell.expansion import ExpansionBudget
 from pilothouse.sandbox.shell.written_words import WrittenWords, written_words
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.system.file_inspection import meanings, real_path
+from pilothouse.system.file_inspection import path_candidates, real_path
 from pilothouse.tools.artifacts import UPLOADS
 from pilothouse.tools.command.entered_folders import entered_folders
 from pilothouse.tools.command.generated_scripts import uses_own_writing
@@ -62,12 +62,12 @@ class CommandLimits:
         unwritten = self._left_alone | self._copied | self._spared
         for folder in folders:
             for word in (word for word in written if word not in unwritten):
-                for path in self._meanings(folder, word):
+                for path in self._path_candidates(folder, word):
                     violation = self._violation_of(path, writing=True)
                     if violation is not None and violation.code in (Code.PROTECTED_PATH, Code.UPLOAD_READ_ONLY):
                         return Reason(violation.code, {"path": word})
             for word in named:
-                if any(map(self._is_runtimes_own, self._meanings(folder, word))):
+                if any(map(self._is_runtimes_own, self._path_candidates(folder, word))):
                     return Reason(Code.PROTECTED_PATH, {"path": word})
         return None
 
@@ -89,7 +89,10 @@ class CommandLimits:
         words = self._names if self._is_within_bounds else ()
         settings = filter(None, map(written_setting, self._classification.commands))
         paths = (
-            path for word in (*words, *settings) for folder in self._folders for path in self._meanings(folder, word)
+            path
+            for word in (*words, *settings)
+            for folder in self._folders
+            for path in self._path_candidates(folder, word)
         )
         shown = (os.path.relpath(self._absolute_path(path), self._workspace.root) for path in paths)
         return frozenset(escape(path) for path in shown if may_run_code(path))
@@ -168,7 +171,7 @@ class CommandLimits:
         # A pattern, or a word of git's own pathspec language, may mean anything in the folder.
         is_plain = clean.paths and not any(map(_PATHSPEC.search, clean.paths))
         words = clean.paths if is_plain else (".",)
-        paths = (path for folder in self._folders for word in words for path in self._meanings(folder, word))
+        paths = (path for folder in self._folders for word in words for path in self._path_candidates(folder, word))
         cleaned_paths = {Path(real_path(self._absolute_path(path))) for path in paths}
         return not clean.spares(own.name) and not cleaned_paths.isdisjoint((own, *own.parents))
 
@@ -198,7 +201,7 @@ class CommandLimits:
 
     def _is_protected(self, word: str) -> bool:
         violations = (
-            self._violation_of(path, writing=True) for folder in self._folders for path in self._meanings(folder, word)
+            self._violation_of(path, writing=True) for folder in self._folders for path in self._path_candidates(folder, word)
         )
         return any(violation is not None and violation.code is Code.PROTECTED_PATH for violation in violations)
 
@@ -207,7 +210,7 @@ class CommandLimits:
         return {word for program, word in self._classification.writers if not _is_task(program, word)}
 
     def _is_code_file(self, folder: str, word: str) -> bool:
-        for path in self._meanings(folder, word):
+        for path in self._path_candidates(folder, word):
             reason = self._in_shell.approval_reason(path)
             if reason is not None and reason.code is Code.RUNS_CODE:
                 return True
@@ -259,7 +262,7 @@ class CommandLimits:
         entered = dict.fromkeys(folder for words in self._classification.commands for folder in entered_folders(words))
         folders, visited = [self._cwd], {self._absolute_path(self._cwd)}
         for folder, word in ((folder, word) for folder in folders for word in entered):  # the list grows in the loop
-            for path in self._meanings(folder, word):
+            for path in self._path_candidates(folder, word):
                 path_on_disk = self._absolute_path(path)
                 if path_on_disk not in visited and (folder == self._cwd or os.path.isdir(path_on_disk)):
                     folders.append(path)
@@ -271,12 +274,12 @@ class CommandLimits:
     def _absolute_path(self, path: str) -> str:
         return os.path.normpath(self._workspace.root / unescape(path))
 
-    def _meanings(self, folder: str, word: str) -> tuple[str, ...]:
+    def _path_candidates(self, folder: str, word: str) -> tuple[str, ...]:
         """The paths that a word may mean in a folder, in the notation of `file_names`."""
         path = os.path.join(folder, escape(word))
         if ".." not in path.split("/"):
             return (path,)
-        return (os.path.normpath(path), *map(escape, meanings(str(self._workspace.root), unescape(path))))
+        return (os.path.normpath(path), *map(escape, path_candidates(str(self._workspace.root), unescape(path))))
 
     def _named(self) -> set[str]:
         """The words of the line that may be paths, and the paths of the runtime's own files in its text."""

@@ -198,6 +198,8 @@ def _retry_delay(turn: Turn, error: ModelError) -> float:
     if retry_after is not None:
         turn.wait_seconds = min(retry_after, limits.retry_seconds_at_most)
     else:
-        first, longest = limits.retry_seconds, limits.retry_seconds_at_most
-        turn.wait_seconds = backoff_seconds(turn.dependencies.ambient, turn.retries, first=first, longest=longest)
+        first, max_seconds = limits.retry_seconds, limits.retry_seconds_at_most
+        turn.wait_seconds = backoff_seconds(
+            turn.dependencies.ambient, turn.retries, first=first, max_seconds=max_seconds
+        )
     return turn.wait_seconds

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pilothouse.llm.catalog import ModelCatalog, ModelFacts
+from pilothouse.llm.model_catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.prices import Price
 
 KNOWN = ModelCatalog()

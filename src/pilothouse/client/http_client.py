@@ -1,4 +1,4 @@
-"""The connection to a server: requests, event streams, and messages that are sent exactly once."""
+"""The HTTP client of a server: requests, event streams, and messages that are sent exactly once."""
 
 import io
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -154,7 +154,7 @@ class Client:
 
 async def pause_before_retry(ambient: Ambient, attempt: int) -> None:
     """Wait after the n-th consecutive failure."""
-    seconds = backoff_seconds(ambient, attempt, first=_FIRST_RETRY_SECONDS, longest=_MAX_RETRY_SECONDS)
+    seconds = backoff_seconds(ambient, attempt, first=_FIRST_RETRY_SECONDS, max_seconds=_MAX_RETRY_SECONDS)
     await ambient.sleep(seconds)
 
 

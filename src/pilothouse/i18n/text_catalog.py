@@ -16,7 +16,7 @@ Section = (
 """Sections whose texts are looked up by a plain name."""
 
 
-class Catalog(Value, kw_only=True):
+class TextCatalog(Value, kw_only=True):
     """The texts of one language. English is the reference: each other language has the same keys and parameters."""
 
     html_language: str
@@ -50,7 +50,7 @@ class Catalog(Value, kw_only=True):
 
 
 @cache
-def catalog_of(language: Language) -> Catalog:
+def catalog_of(language: Language) -> TextCatalog:
     """Return the catalog in the package that is named after the language. The package is imported at first use."""
-    loaded: Catalog = import_module(f"pilothouse.i18n.{language}").CATALOG
+    loaded: TextCatalog = import_module(f"pilothouse.i18n.{language}").CATALOG
     return loaded
