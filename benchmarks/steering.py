@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from benchmarks.figures import Row, milliseconds
-from pilothouse.domain.decisions import CallFacts, DirectoryMode, PolicySnapshot, decide
+from pilothouse.domain.decisions import CallFacts, FolderMode, PolicySnapshot, decide
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Origin, Rule, RuleId, Scope
@@ -23,11 +23,11 @@ async def decision(folder: Path) -> Row:  # noqa: ARG001
         Rule(id=RuleId(str(number)), effect="ask", scope=Scope(folder=f"folder{number}"), origin=Origin(by="me"))
         for number in range(50)
     )
-    folders = tuple(DirectoryMode(folder=f"deploy{number}", mode=modes.named("plan")) for number in range(5))
+    folders = tuple(FolderMode(folder=f"deploy{number}", mode=modes.named("plan")) for number in range(5))
     one = PolicySnapshot(
-        mode=modes.named("agent"), rules=rules, directories=folders, policies=(Policy(kind="limited_auto"),)
+        mode=modes.named("agent"), rules=rules, folder_modes=folders, policies=(Policy(kind="limited_auto"),)
     )
-    full = PolicySnapshot(mode=one.mode, rules=rules, directories=folders, policies=one.policies, ancestors=(one, one))
+    full = PolicySnapshot(mode=one.mode, rules=rules, folder_modes=folders, policies=one.policies, ancestors=(one, one))
     facts = CallFacts(tool="write_file", effect="mutating", digest="d", fingerprint="f", touches=("docs/a.md",))
     ours, floor = _microseconds(facts, full), _microseconds(facts, PolicySnapshot(mode=one.mode))
     return Row(name="a decision with 150 rules, 15 folders", unit="us", ours=ours, floor=floor, goal="<= 1 ms")

@@ -95,7 +95,7 @@ def test_everything_that_a_file_can_say_comes_to_something(tmp_path: Path) -> No
     assert mode.withholds == frozenset({"execute"})
     assert steering.mode == "docs"
     assert steering.preference == Policy(kind="limited_auto", depth=3, always_ask=frozenset({"delete"}))
-    assert [(each.folder, each.mode.name) for each in steering.directories] == [("deploy", "plan"), (".", "ask")]
+    assert [(each.folder, each.mode.name) for each in steering.folder_modes] == [("deploy", "plan"), (".", "ask")]
     assert [(rule.effect, rule.scope.tool) for rule in steering.rules] == [("deny", "execute"), ("allow", "read_file")]
     assert steering.rules[0].origin.file == f"{tmp_path / 'config.toml'}, line 21"
     assert steering.disabled == frozenset({"edit_file"})
@@ -221,7 +221,7 @@ def test_folders_hold_wherever_links_lead(tmp_path: Path) -> None:
         f'[[rules]]\neffect = "deny"\nfolder = "deploy"\nworkspace = "{workspace}/"\n',
     )
     steering = found.workspace_policy(str(workspace))
-    assert {(each.folder, each.mode.name) for each in steering.directories} == {
+    assert {(each.folder, each.mode.name) for each in steering.folder_modes} == {
         *(("deploy", "plan"), ("real", "plan"), (".", "ask")),
     }
     assert (steering.rules[0].scope.folder, steering.rules[0].scope.workspace) == ("real", str(workspace))
@@ -275,7 +275,7 @@ def test_a_project_adds_strictness(tmp_path: Path) -> None:
     assert steering.mode == "ask"
     assert steering.preference.kind == "white_list", "the person's own stays"
     assert [policy.kind for policy in steering.policies] == ["manual"], "and the project's holds beside it"
-    assert [each.folder for each in steering.directories] == ["deploy"]
+    assert [each.folder for each in steering.folder_modes] == ["deploy"]
     assert steering.disabled == frozenset({"edit_file", "delegate"})
 
 
@@ -317,7 +317,7 @@ def test_what_was_trusted_holds_until_the_person_says_otherwise(tmp_path: Path) 
     again = configured(tmp_path, "")
     assert again.workspace_policy(workspace) == before, "nor by a restart"
     trust(again, workspace)
-    assert again.workspace_policy(workspace).directories == ()
+    assert again.workspace_policy(workspace).folder_modes == ()
 
 
 def test_the_command_line_goes_before_the_environment_and_that_before_the_file(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ verdict = the strictest of: hard limits, mode, directory modes, the user's deny 
 wait can be opened: by a person's approval, by an allow rule (not in review), or by an elevation (only in review).
 """
 
-from pilothouse.domain.decisions import CallFacts, DirectoryMode, PolicySnapshot
+from pilothouse.domain.decisions import CallFacts, FolderMode, PolicySnapshot
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule, is_narrower
 
@@ -35,10 +35,10 @@ def mode_says(name: str, call: CallFacts) -> int:
     return TABLE[name][call.effect == "mutating"]
 
 
-def hits(directory: DirectoryMode, call: CallFacts) -> bool:
+def hits(folder_mode: FolderMode, call: CallFacts) -> bool:
     if call.touches is None:
         return True
-    return any(within(path, directory.folder) or within(directory.folder, path) for path in call.touches)
+    return any(within(path, folder_mode.folder) or within(folder_mode.folder, path) for path in call.touches)
 
 
 def policy_waits(policy: Policy, call: CallFacts, depth: int) -> bool:
@@ -55,7 +55,7 @@ def oracle(call: CallFacts, standing: PolicySnapshot, approved: bool) -> int:
     """0 run, 1 wait, 2 deny; written from the sentence, with lists of votes by who cast them."""
     family = (standing, *standing.ancestors)
     own = mode_says(standing.mode.name, call)
-    folders = [directory.mode for each in family for directory in each.directories if hits(directory, call)]
+    folders = [folder_mode.mode for each in family for folder_mode in each.folder_modes if hits(folder_mode, call)]
     modes = [*(each.mode for each in standing.ancestors), *folders]
     rules = [rule for each in family for rule in each.rules if rule_fits(rule, call)]
     others = [mode_says(mode.name, call) for mode in modes]

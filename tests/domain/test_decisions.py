@@ -13,7 +13,7 @@ from pilothouse.domain.command_line import UNKNOWN_WORD
 from pilothouse.domain.decisions import (
     CallFacts,
     Decision,
-    DirectoryMode,
+    FolderMode,
     PolicySnapshot,
     decide,
     is_denied_by_mode,
@@ -87,8 +87,8 @@ def standings(above: Any) -> Any:
     return st.builds(
         PolicySnapshot,
         mode=mode_names.map(MODES.named),
-        directories=st.lists(
-            st.builds(DirectoryMode, folder=st.sampled_from(["deploy", "docs", "."]), mode=mode_names.map(MODES.named)),
+        folder_modes=st.lists(
+            st.builds(FolderMode, folder=st.sampled_from(["deploy", "docs", "."]), mode=mode_names.map(MODES.named)),
             max_size=2,
         ).map(tuple),
         rules=rules,
@@ -185,19 +185,19 @@ def test_of_two_rules_of_the_same_width_the_question_stays() -> None:
 
 
 def test_a_call_of_unknown_reach_counts_as_touching_every_folder() -> None:
-    deploy = (DirectoryMode(folder="deploy", mode=MODES.named("plan")),)
-    assert decide(call("execute"), standing(directories=deploy)).verdict is DENY
-    assert decide(call(touches=("docs/a",)), standing(directories=deploy)).verdict is RUN
-    assert decide(call(touches=("deploy/a",)), standing(directories=deploy)).verdict is DENY
+    deploy = (FolderMode(folder="deploy", mode=MODES.named("plan")),)
+    assert decide(call("execute"), standing(folder_modes=deploy)).verdict is DENY
+    assert decide(call(touches=("docs/a",)), standing(folder_modes=deploy)).verdict is RUN
+    assert decide(call(touches=("deploy/a",)), standing(folder_modes=deploy)).verdict is DENY
     assert decide(call("execute"), standing("supervised", rules=(rule("allow", folder="."),))).verdict is WAIT
 
 
 def test_a_folders_mode_denies_without_ending_the_turn() -> None:
-    deploy = (DirectoryMode(folder="deploy", mode=MODES.named("plan")),)
-    denial = decide(call(touches=("deploy/a",)), standing(directories=deploy))
+    deploy = (FolderMode(folder="deploy", mode=MODES.named("plan")),)
+    denial = decide(call(touches=("deploy/a",)), standing(folder_modes=deploy))
     assert (denial.reason.code, denial.wall) == (Code.DIRECTORY_DENIED, False)
-    asking = (DirectoryMode(folder="deploy", mode=MODES.named("supervised")),)
-    question = decide(call(touches=("deploy/a",)), standing(directories=asking))
+    asking = (FolderMode(folder="deploy", mode=MODES.named("supervised")),)
+    question = decide(call(touches=("deploy/a",)), standing(folder_modes=asking))
     assert (question.reason.code, question.wall) == (Code.DIRECTORY_WAITS, False)
     assert decide(call(), standing("plan")).wall
 
@@ -268,7 +268,7 @@ def test_folders_matter_as_soon_as_a_mode_a_directory_or_a_rule_names_one() -> N
     docs = msgspec.structs.replace(MODES.named("agent"), name="docs", only_beneath=("docs",))
     naming = (
         PolicySnapshot(mode=docs),
-        standing(directories=(DirectoryMode(folder="deploy", mode=MODES.named("plan")),)),
+        standing(folder_modes=(FolderMode(folder="deploy", mode=MODES.named("plan")),)),
         standing(rules=(rule("deny", folder="deploy"),)),
     )
     for each in naming:

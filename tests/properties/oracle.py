@@ -15,7 +15,7 @@ import msgspec
 from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.contexts import Change
-from pilothouse.domain.decisions import CallFacts, DirectoryMode, PolicySnapshot
+from pilothouse.domain.decisions import CallFacts, FolderMode, PolicySnapshot
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule
@@ -25,8 +25,8 @@ from tests.domain.decision_oracle import oracle
 
 MODES = Modes()
 DIRECTORIES = (
-    DirectoryMode(folder="deploy", mode=MODES.named("plan")),
-    DirectoryMode(folder="careful", mode=MODES.named("supervised")),
+    FolderMode(folder="deploy", mode=MODES.named("plan")),
+    FolderMode(folder="careful", mode=MODES.named("supervised")),
 )
 EFFECTS: Mapping[str, Effect] = {
     "look": "read_only",
@@ -192,7 +192,7 @@ class Oracle:
         in_force = [rule for rule in rules if rule.lifetime.until is None or at < rule.lifetime.until]
         return PolicySnapshot(
             mode=MODES.named(account.mode),
-            directories=DIRECTORIES,
+            folder_modes=DIRECTORIES,
             rules=tuple(in_force),
             policies=(account.policy,),
             elevated=account.is_elevated(at),

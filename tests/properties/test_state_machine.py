@@ -198,7 +198,7 @@ class Machine(RuleBasedStateMachine):
             tools=[*self.held.values(), Delegate()],
             limits=Limits(rounds=4, retries=1),
             ids_from=1_000_000 * len(self.worlds),
-            workspace_policy=lambda _: WorkspacePolicy(directories=DIRECTORIES),
+            workspace_policy=lambda _: WorkspacePolicy(folder_modes=DIRECTORIES),
             budget=self.budget,
         )
         if clock is not None:

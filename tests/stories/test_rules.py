@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from pilothouse.domain.codes import Code
-from pilothouse.domain.decisions import DirectoryMode
+from pilothouse.domain.decisions import FolderMode
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.policies import Policy
@@ -290,12 +290,12 @@ async def test_a_stricter_policy_does_not_start_what_a_crash_left_waiting(tmp_pa
 
 
 async def test_a_folder_has_its_own_mode_and_the_turn_goes_on(tmp_path: Path) -> None:
-    plan = DirectoryMode(folder="deploy", mode=Modes().named("plan"))
+    plan = FolderMode(folder="deploy", mode=Modes().named("plan"))
     world = World(
         tmp_path,
         asks(("change", "a", "deploy/x"), ("change", "b", "docs/x"), ("change", "c")),
         DONE,
-        workspace_policy=lambda _: WorkspacePolicy(directories=(plan,)),
+        workspace_policy=lambda _: WorkspacePolicy(folder_modes=(plan,)),
     )
     context_id = await world.start("agent")
     await world.turn(context_id)
@@ -309,9 +309,9 @@ async def test_a_link_that_changes_while_a_call_waits_leads_it_nowhere_else(tmp_
     link = tmp_path / "docs/link"
     link.symlink_to("real")
     write = Answer(calls=(ScriptedCall(tool="write_file", arguments={"path": "docs/link/x", "content": "y"}),))
-    plan = DirectoryMode(folder="deploy", mode=Modes().named("plan"))
+    plan = FolderMode(folder="deploy", mode=Modes().named("plan"))
     world = World(
-        tmp_path, write, DONE, tools=[WriteFile()], workspace_policy=lambda _: WorkspacePolicy(directories=(plan,))
+        tmp_path, write, DONE, tools=[WriteFile()], workspace_policy=lambda _: WorkspacePolicy(folder_modes=(plan,))
     )
     context_id = await world.start("supervised")
     await world.turn(context_id)

@@ -253,7 +253,7 @@ def _show_configuration(options: argparse.Namespace, settings: Settings) -> int:
         f"tools that always ask: {', '.join(sorted(policy.always_ask)) or '-'}",
         f"project settings: {', '.join(trust.files) or '-'} ({trust.status})",
         f"data folder: {settings.data_dir}",
-        *(f"folder {each.folder}: {each.mode.name}" for each in policy.directories),
+        *(f"folder {each.folder}: {each.mode.name}" for each in policy.folder_modes),
         *(f"rule: {translate_rule(rule, settings.language)}" for rule in policy.rules),
         *(f"warning: {translate(warning, settings.language)}" for warning in configuration.warnings(workspace)),
     ]

@@ -20,7 +20,7 @@ from pilothouse.config.schema import (
 )
 from pilothouse.config.toml_document import KeyPath, TomlDocument
 from pilothouse.domain.budgets import Budget, OverviewSettings
-from pilothouse.domain.decisions import DirectoryMode
+from pilothouse.domain.decisions import FolderMode
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.modes import DEFAULT_MODE, Mode, Modes, Verdict, is_looser, with_plan_commands
 from pilothouse.domain.policies import Policy
@@ -146,7 +146,7 @@ def user_policy(document: TomlDocument, file: UserFile, modes: Modes, workspace:
         mode=_named_mode(document, file.mode, modes),
         preference=_policy(file.approval) if file.approval is not None else Policy(),
         rules=_rules(document, file, workspace, allowed=("allow", *_RESTRICTING_EFFECTS)),
-        directories=_directories(document, file, modes, workspace),
+        folder_modes=_folder_modes(document, file, modes, workspace),
     )
 
 
@@ -177,7 +177,7 @@ def with_project(
         mode=mode or user.mode,
         policies=(*user.policies, _policy(file.approval)) if file.approval is not None else user.policies,
         rules=(*user.rules, *rules),
-        directories=(*user.directories, *_directories(document, file, modes, workspace)),
+        folder_modes=(*user.folder_modes, *_folder_modes(document, file, modes, workspace)),
     )
 
 
@@ -266,10 +266,10 @@ def user_roots_of(document: TomlDocument, file: UserFile) -> dict[str, list[str]
     return roots_by_user
 
 
-def _directories(
+def _folder_modes(
     document: TomlDocument, file: ProjectFile, modes: Modes, workspace: str | None
-) -> tuple[DirectoryMode, ...]:
-    directories = []
+) -> tuple[FolderMode, ...]:
+    folder_modes = []
     for folder, name in file.directories.items():
         at = ("directories", folder)
         if not isinstance(name, str):
@@ -282,8 +282,8 @@ def _directories(
         if relative is not None:
             # Both the written path and its link target: the touched paths of a call contain both forms too.
             real = _real_folder(relative, workspace) or relative
-            directories += [DirectoryMode(folder=each, mode=mode) for each in dict.fromkeys((relative, real))]
-    return tuple(directories)
+            folder_modes += [FolderMode(folder=each, mode=mode) for each in dict.fromkeys((relative, real))]
+    return tuple(folder_modes)
 
 
 def _real_folder(folder: str | None, workspace: str | None) -> str | None:

@@ -40,7 +40,7 @@ class CallFacts(Value):
     """The parsed command line of a command."""
 
 
-class DirectoryMode(Value):
+class FolderMode(Value):
     """A folder below the workspace in which a second mode applies, beside that of the context."""
 
     folder: str
@@ -51,7 +51,7 @@ class PolicySnapshot(Value, kw_only=True):
     """Everything that decides calls at one instant."""
 
     mode: Mode
-    directories: tuple[DirectoryMode, ...] = ()
+    folder_modes: tuple[FolderMode, ...] = ()
     rules: tuple[Rule, ...] = ()
     policies: tuple[Policy, ...] = ()
     depth: int = 0
@@ -71,7 +71,7 @@ class PolicySnapshot(Value, kw_only=True):
     def depends_on_folders(self) -> bool:
         """Whether a decision can depend on the paths that a call touches."""
         return any(
-            member.directories
+            member.folder_modes
             or member.mode.only_beneath
             or any(rule.scope.folder is not None for rule in member.rules)
             for member in (self, *self.ancestors)
@@ -192,9 +192,9 @@ def _votes(facts: CallFacts, snapshot: PolicySnapshot) -> list[_Vote]:
 
 def _votes_of_policies_and_rules(facts: CallFacts, snapshot: PolicySnapshot, depth: int) -> list[_Vote]:
     votes = [
-        _vote_of_directory(facts, directory)
-        for directory in snapshot.directories
-        if may_touch(facts.touches, directory.folder)
+        _vote_of_folder_mode(facts, folder_mode)
+        for folder_mode in snapshot.folder_modes
+        if may_touch(facts.touches, folder_mode.folder)
     ]
     for rule in snapshot.rules:
         certainty = rule_match(rule, facts) if rule.effect != "allow" else "no"
@@ -254,12 +254,12 @@ def _vote_of_ancestor(facts: CallFacts, mode: Mode) -> _Vote:
     return _Vote(verdict=verdict, reason=reason, wall=wall, elevates=mode.elevates)
 
 
-def _vote_of_directory(facts: CallFacts, directory: DirectoryMode) -> _Vote:
+def _vote_of_folder_mode(facts: CallFacts, folder_mode: FolderMode) -> _Vote:
     """A denial in a folder never ends the turn: the model gets the reason as a result and can go on elsewhere."""
-    verdict = _verdict_of(facts, directory.mode)
-    params = {"folder": directory.folder, "mode": directory.mode.name, "tool": facts.tool}
+    verdict = _verdict_of(facts, folder_mode.mode)
+    params = {"folder": folder_mode.folder, "mode": folder_mode.mode.name, "tool": facts.tool}
     code = Code.DIRECTORY_DENIED if verdict is Verdict.DENY else Code.DIRECTORY_WAITS
-    return _Vote(verdict=verdict, reason=Reason(code, params), elevates=directory.mode.elevates)
+    return _Vote(verdict=verdict, reason=Reason(code, params), elevates=folder_mode.mode.elevates)
 
 
 def _vote_of_rule(rule: Rule, certainty: Certainty) -> _Vote:

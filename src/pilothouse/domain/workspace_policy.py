@@ -1,6 +1,6 @@
 """The configuration's part in every decision in a workspace: a preference, and restrictions."""
 
-from pilothouse.domain.decisions import DirectoryMode
+from pilothouse.domain.decisions import FolderMode
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule
 from pilothouse.domain.value import Value
@@ -16,7 +16,7 @@ class WorkspacePolicy(Value, kw_only=True):
     policies: tuple[Policy, ...] = ()
     """Approval policies that apply in addition and cannot be overridden."""
     rules: tuple[Rule, ...] = ()
-    directories: tuple[DirectoryMode, ...] = ()
+    folder_modes: tuple[FolderMode, ...] = ()
     disabled: frozenset[str] = frozenset()
     """Names or categories of tools that are switched off."""
     always_ask: frozenset[str] = frozenset()

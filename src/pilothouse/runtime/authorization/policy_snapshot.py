@@ -38,7 +38,7 @@ def _own_snapshot(live: LiveContext, draft: Draft) -> PolicySnapshot:
     turn = draft.value("turn")
     return PolicySnapshot(
         mode=live.dependencies.modes.stored(draft.value("mode")),
-        directories=workspace_policy.directories,
+        folder_modes=workspace_policy.folder_modes,
         rules=rules,
         policies=(policy or workspace_policy.preference, *workspace_policy.policies),
         depth=turn.round - 1 - turn.decided_round if turn is not None else 0,
