@@ -38,23 +38,23 @@ def states_page() -> str:
     return f"{INTRODUCTION}```mermaid\n{diagram()}```\n\n{table}"
 
 
-def states_for_the_page() -> dict[str, list[str]]:
+def states_for_web() -> dict[str, list[str]]:
     """Return the resting states, the states that accept a message at once, and the turn ends that can be continued."""
-    taking = [state for state, row in TRANSITIONS.items() if ProcessingUserMessage in row]
+    accepting = [state for state, row in TRANSITIONS.items() if ProcessingUserMessage in row]
     return {
         "resting": sorted(map(name_of, RESTING)),
-        "taking_messages": sorted(map(name_of, taking)),
+        "taking_messages": sorted(map(name_of, accepting)),
         "continuable": sorted(CONTINUABLE_ENDS),
     }
 
 
 def texts(language: Language) -> dict[str, dict[str, str]]:
     """Return the texts of every code, state and built-in mode. Parameters with `!r` are written in quotes."""
-    texts = catalog_of(language)
+    catalog = catalog_of(language)
     return {
-        "codes": {code.value: _QUOTED.sub(r"'{\1}'", text) for code, text in texts.codes.items()},
-        "states": dict(texts.states),
-        "modes": dict(texts.mode_titles),
+        "codes": {code.value: _QUOTED.sub(r"'{\1}'", text) for code, text in catalog.codes.items()},
+        "states": dict(catalog.states),
+        "modes": dict(catalog.mode_titles),
     }
 
 
@@ -119,7 +119,7 @@ def generated() -> dict[Path, str]:
         HERE / "states.md": states_page(),
         HERE / "code-files.md": code_files_page(),
         WEB / "api/schema.ts": typescript(document()),
-        WEB / "api/states.json": _json(states_for_the_page()),
+        WEB / "api/states.json": _json(states_for_web()),
         **{WEB / f"i18n/words.{language}.json": _json(texts(language)) for language in LANGUAGES},
     }
 

@@ -18,37 +18,37 @@ _NO_LETTER = re.compile(r"\W+")
 
 
 def typescript(document: Mapping[str, Any]) -> str:
-    told = [ErrorEvent if each is ErrorRaised else each for each in get_args(Signal)]
-    _, signals = msgspec.json.schema_components(told, ref_template=REFERENCE)
+    signal_types = [ErrorEvent if each is ErrorRaised else each for each in get_args(Signal)]
+    _, signals = msgspec.json.schema_components(signal_types, ref_template=REFERENCE)
     schemas = {**signals, **document["components"]["schemas"]}
-    parts = [f"export type {_named(name)} = {_type(schema)};" for name, schema in sorted(schemas.items())]
-    return "\n\n".join([_HEAD, *parts, _routes(document["paths"])]) + "\n"
+    types = [f"export type {_named(name)} = {_type(schema)};" for name, schema in sorted(schemas.items())]
+    return "\n\n".join([_HEAD, *types, _routes(document["paths"])]) + "\n"
 
 
 def _routes(paths: Mapping[str, Any]) -> str:
     lines = []
     for path, methods in paths.items():
         for method, operation in methods.items():
-            given = {"path": _parameters(operation, "path"), "query": _parameters(operation, "query")}
+            route_types = {"path": _parameters(operation, "path"), "query": _parameters(operation, "query")}
             body = _content(operation.get("requestBody", {}))
             if body is not None:
-                given["body"] = body
-            good = next(answer for status, answer in operation["responses"].items() if status.startswith("2"))
-            given["answer"] = _content(good) or "null"
-            fields = " ".join(f"{name}: {kind};" for name, kind in given.items())
+                route_types["body"] = body
+            success = next(response for status, response in operation["responses"].items() if status.startswith("2"))
+            route_types["answer"] = _content(success) or "null"
+            fields = " ".join(f"{name}: {kind};" for name, kind in route_types.items())
             lines.append(f"  {json.dumps(f'{method.upper()} {path}')}: {{ {fields} }};")
     return "export interface Routes {\n" + "\n".join(lines) + "\n}"
 
 
-def _parameters(operation: Mapping[str, Any], place: str) -> str:
-    found = [each for each in operation["parameters"] if each["in"] == place]
-    properties = {each["name"]: each["schema"] for each in found}
-    return _object({"properties": properties, "required": [each["name"] for each in found if each["required"]]})
+def _parameters(operation: Mapping[str, Any], location: str) -> str:
+    parameters = [each for each in operation["parameters"] if each["in"] == location]
+    properties = {each["name"]: each["schema"] for each in parameters}
+    return _object({"properties": properties, "required": [each["name"] for each in parameters if each["required"]]})
 
 
-def _content(carrier: Mapping[str, Any]) -> str | None:
+def _content(message: Mapping[str, Any]) -> str | None:
     """Return the type of a JSON body; `string` for other content types, None without a body."""
-    content = carrier.get("content")
+    content = message.get("content")
     if not content:
         return None
     return _type(content["application/json"]["schema"]) if "application/json" in content else "string"

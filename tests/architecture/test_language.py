@@ -2,6 +2,8 @@
 
 import ast
 import re
+import tokenize
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,19 @@ MODULES = {
 LOCALS = {"found", "known", "kept", "given", "told", "made", "said"}
 # A docstring names its subject: "The predicted effect of a call.", not "What a call would do."
 SUBJECTS = re.compile(r"(What|It|That|One|They|Those|Whoever|Who|Where)\b(?!:)")
+DOCS = SOURCE.parent.parent / "docs"
+# The packages in which comments and the docstrings of fields are checked as well, and further names are refused.
+OUTER = {"api", "cli", "client", "config", "i18n", "server", "system", "terminal", "testing"}
+OUTER_FILES = [
+    *(path for path in FILES if path.relative_to(SOURCE).parts[0] in OUTER or path.parent == SOURCE),
+    *sorted(DOCS.glob("*.py")),
+]
+OUTER_LOCALS = {
+    *("again", "beside", "gone", "heard", "one", "rung", "serving", "shape", "shapes", "wanted", "wrong"),
+    *("brought", "piece", "pieces", "seen", "who"),
+}
+# A trailing comment begins with a lower-case letter. "Meanwhile" says neither when nor during what.
+COMMENT_SUBJECTS = re.compile(rf"{SUBJECTS.pattern}|.*\bmeanwhile\b", re.IGNORECASE)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
@@ -106,3 +121,42 @@ def test_a_limit_says_what_it_limits(path: Path) -> None:
             elif isinstance(target, ast.Tuple):
                 names = [name.id for name in target.elts if isinstance(name, ast.Name)]
                 assert not all(name.isupper() for name in names), f"give {names} a line each"
+
+
+@pytest.mark.parametrize("path", OUTER_FILES, ids=lambda path: path.name)
+def test_a_comment_names_its_subject(path: Path) -> None:
+    with tokenize.open(path) as file:
+        comments = [token for token in tokenize.generate_tokens(file.readline) if token.type == tokenize.COMMENT]
+    for comment, previous in zip(comments, [None, *comments], strict=False):
+        if previous is not None and _continues(comment, previous):
+            continue
+        text = comment.string.lstrip("# ")
+        assert not COMMENT_SUBJECTS.match(text), f"line {comment.start[0]}: {text}"
+
+
+def _continues(comment: tokenize.TokenInfo, previous: tokenize.TokenInfo) -> bool:
+    """Whether a comment is a further line of the same comment."""
+    return comment.start[0] == previous.start[0] + 1 and comment.start[1] == previous.start[1]
+
+
+@pytest.mark.parametrize("path", OUTER_FILES, ids=lambda path: path.name)
+def test_the_docstring_of_a_field_names_its_subject(path: Path) -> None:
+    for text in _bare_strings(ast.parse(path.read_text())):
+        assert not SUBJECTS.match(text), text
+        assert "meanwhile" not in text, text
+
+
+def _bare_strings(tree: ast.Module) -> Iterator[str]:
+    """Yield all docstrings: those of modules, classes and functions, and those below fields and constants."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                yield text
+
+
+@pytest.mark.parametrize("path", OUTER_FILES, ids=lambda path: path.name)
+def test_a_variable_of_the_outer_packages_is_named_after_what_it_is(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text())):
+        name = node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else None
+        name = node.arg if isinstance(node, ast.arg) else name
+        assert name not in LOCALS | OUTER_LOCALS, f"line {getattr(node, 'lineno', 0)}: name `{name}` after what it is"

@@ -53,7 +53,7 @@ def run_command_line(arguments: list[str]) -> int:
 
 def _keep_ignored_signals_here() -> None:
     """Replace ignored signals with empty handlers. A shell makes background processes ignore Ctrl-C. This process keeps
-    ignoring it, but its child processes must not inherit that, since some could then not be ended. Handlers are not
+    ignoring Ctrl-C, but child processes must not inherit that, since some could then not be ended. Handlers are not
     inherited."""
     for number in (signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(number) is signal.SIG_IGN:

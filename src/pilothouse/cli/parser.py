@@ -302,7 +302,7 @@ def _actions(parser: argparse.ArgumentParser, *, required: bool = False) -> Any:
 def _add_command(
     commands: Any, name: str, summary: str, description: str = "", *, of: str = ""
 ) -> argparse.ArgumentParser:
-    """Add a command, or an action of the command `of`. Its help begins with the description, or else the summary."""
+    """Add a command, or an action of the command `of`. The help begins with the description, or else the summary."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=summary,

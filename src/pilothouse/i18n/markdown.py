@@ -60,8 +60,8 @@ class MarkdownWriter:
         if body is None:
             return ""
         model = message.metadata.model if message.role == "assistant" else None
-        who = f"{self._text(message.role)} ({_code(model)})" if model else self._text(message.role)
-        return f"\n## {who} · {_date_text(message.timestamp)}\n\n{body}\n"
+        author = f"{self._text(message.role)} ({_code(model)})" if model else self._text(message.role)
+        return f"\n## {author} · {_date_text(message.timestamp)}\n\n{body}\n"
 
     def _body(self, message: Message, calls: Mapping[CallId, CallRecord]) -> str | None:
         match message:

@@ -65,7 +65,7 @@ class RejectAll(Value, kw_only=True):
 
 
 class CallDecision(Value, kw_only=True):
-    """A decision about one of several calls. Its fields are those of the requests about a single call."""
+    """A decision about one of several calls. The fields are those of the requests about a single call."""
 
     id: Id
     verdict: Literal["approve", "reject"]

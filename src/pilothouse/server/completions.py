@@ -1,4 +1,4 @@
-"""The OpenAI-compatible chat completions endpoint. Its clients cannot approve calls: pending calls are rejected."""
+"""The OpenAI-compatible chat completions endpoint. Clients cannot approve calls: pending calls are rejected."""
 
 from collections.abc import AsyncGenerator, Mapping
 from typing import Annotated, Any, Literal

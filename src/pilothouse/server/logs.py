@@ -76,7 +76,7 @@ class RepeatLimitHandler(logging.StreamHandler[TextIO]):
         super().emit(record)
 
     def _end_windows(self, now: float) -> None:
-        """Report and remove the windows that are over. They are ordered by their start."""
+        """Report and remove the windows that are over. `_repeats` is ordered by their start."""
         while self._repeats:
             key, repeats = next(iter(self._repeats.items()))
             if 0 <= now - repeats.started_at < _REPEAT_WINDOW_SECONDS:
@@ -96,5 +96,5 @@ def set_up_logs(secrets: Callable[[], Iterable[str]]) -> None:
     handler.setFormatter(JsonLines(secrets))
     root = logging.getLogger()
     root.handlers = [handler]
-    logging.getLogger("uvicorn").setLevel(logging.ERROR)  # its warnings are about mistakes of clients
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)  # uvicorn's warnings are about mistakes of clients
     root.setLevel(logging.WARNING if sys.stderr.isatty() else logging.INFO)

@@ -74,7 +74,7 @@ def problem_response(error: PilothouseError, language: Language) -> Response:
 
 
 def internal_response(language: Language) -> Response:
-    """Respond to an unexpected exception. Its details are in the log, not in the response."""
+    """Respond to an unexpected exception. The details are in the log, not in the response."""
     return _response(500, Reason(Code.INTERNAL, {"detail": "see the server's log"}), language)
 
 

@@ -125,7 +125,7 @@ async def call_views(
 
 
 def edited_call_view(edited: CallRecord) -> CallView:
-    """Build the view of an edited call, without rule offers. Its digest covers everything that the person sees."""
+    """Build the view of an edited call, without rule offers. The digest covers everything that the person sees."""
     view = _call_view(edited, (), None, None)
     return msgspec.structs.replace(view, digest=preview_digest(edited))
 

@@ -10,7 +10,7 @@ from pilothouse.terminal import branch_commands, conversation_commands, tool_com
 
 Command = Callable[[Runtime, str, str, Language], Awaitable[None]]
 ReleasingCommand = Callable[[Runtime, str, str, Language, Collection[str]], Awaitable[None]]
-"""A command that can start pending calls. Its last argument holds the digests of the calls that it may start."""
+"""A command that can start pending calls. The last argument holds the digests of the calls that it may start."""
 
 
 def mode_of(runtime: Runtime, line: str) -> str | None:

@@ -58,8 +58,8 @@ async def write_export(runtime: Runtime, context_id: str, path: Path) -> int:
     """
     with path.open("xb") as file:
         try:
-            async for piece in runtime.export_context(context_id):
-                file.write(piece)
+            async for chunk in runtime.export_context(context_id):
+                file.write(chunk)
         except BaseException:
             path.unlink()
             raise

@@ -74,18 +74,18 @@ class PagedText:
 
 
 class QuotedStream:
-    """A printer for foreign text that arrives in pieces, with the mark before every row."""
+    """A printer for foreign text that arrives in chunks, with the mark before every row."""
 
     def __init__(self) -> None:
         self._column = 0
         """Columns of the current row that are filled; 0 before the row's mark."""
         self._context = ""
-        """The last characters that were printed: an emoji may continue in the next piece."""
+        """The last characters that were printed: an emoji may continue in the next chunk."""
         self._held = ""
         """Hidden characters at the end of the received text: the next character decides whether they are legitimate."""
 
-    def write(self, piece: str) -> None:
-        text = self._held + piece
+    def write(self, chunk: str) -> None:
+        text = self._held + chunk
         shown = len(text)
         while shown and len(text) - shown < _MAX_HELD_CHARACTERS and is_hidden(text[shown - 1]):
             shown -= 1
@@ -95,9 +95,9 @@ class QuotedStream:
     def _print(self, text: str, after: str = "") -> None:
         limit = _columns()
         parts = []
-        seen = visible(self._context + text + after, len(self._context), len(self._context) + len(text))
+        visible_text = visible(self._context + text + after, len(self._context), len(self._context) + len(text))
         self._context = (self._context + text)[-_CONTEXT_CHARACTERS:]
-        for cluster in _clusters(seen.expandtabs(_TAB_COLUMNS), limit - _MARK_COLUMNS):
+        for cluster in _clusters(visible_text.expandtabs(_TAB_COLUMNS), limit - _MARK_COLUMNS):
             if cluster == "\n":
                 parts.append("\n" if self._column else f"{MARK.rstrip()}\n")
                 self._column = 0
@@ -115,9 +115,9 @@ class QuotedStream:
 
     def end(self) -> None:
         """Print the held characters and end the current row."""
-        held, self._held = self._held, ""
-        if held:
-            self._print(held)
+        held_text, self._held = self._held, ""
+        if held_text:
+            self._print(held_text)
         self._context = ""
         if self._column:
             print(flush=True)
@@ -161,14 +161,14 @@ def _rows(line: str, limit: int) -> list[str]:
         return [line]
     rows: list[str] = []
     row: list[str] = []
-    taken = 0
+    filled_columns = 0
     for cluster in _clusters(line, limit):
         width = text_columns(cluster)
-        if row and taken + width > limit:
+        if row and filled_columns + width > limit:
             rows.append("".join(row))
-            row, taken = [], 0
+            row, filled_columns = [], 0
         row.append(cluster)
-        taken += width
+        filled_columns += width
     return [*rows, "".join(row)]
 
 

@@ -258,8 +258,8 @@ class LineReader:
             raw = [*flags, local_flags & ~(termios.ICANON | termios.ECHO), input_speed, output_speed, at_once]
             termios.tcsetattr(self._fd, termios.TCSANOW, raw)
             try:
-                while piece := os.read(self._fd, 65536):
-                    typed += piece
+                while chunk := os.read(self._fd, 65536):
+                    typed += chunk
                     select.select([self._fd], [], [], burst_seconds)
             finally:
                 termios.tcsetattr(self._fd, termios.TCSANOW, settings)

@@ -1,4 +1,5 @@
-"""`!command`: the user's own command, in their own shell and environment. It is audited, and no mode gates it."""
+"""`!command`: the user's own command, in their own shell and environment. The audit records the command; no mode gates
+it."""
 
 import asyncio
 import os

@@ -96,7 +96,7 @@ class Proxy:
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, max_bytes: int | None) -> bool:
         """Forward bytes until the end or up to `max_bytes`. Return whether the connection was cut."""
         forwarded = 0
-        with suppress(OSError):  # one side has closed the connection
+        with suppress(OSError):  # a side has closed the connection
             while data := await reader.read(_READ_BYTES):
                 if max_bytes is not None and not self._is_calm and forwarded + len(data) >= max_bytes:
                     writer.write(data[: max(0, max_bytes - forwarded)])
