@@ -34,10 +34,10 @@ class PageModel(FakeProvider):
     def __init__(self) -> None:
         super().__init__(Script(), strict=False)
 
-    def judge(self, body: bytes) -> list[str]:  # noqa: ARG002
+    def find_faults(self, body: bytes) -> list[str]:  # noqa: ARG002
         return []
 
-    def choose(self, body: bytes) -> Answer:
+    def next_answer(self, body: bytes) -> Answer:
         last = body[body.rfind(b'"role"') - 200 :]
         if b"call please" in last and b'"role":"tool"' not in last:
             return Answer(calls=(ScriptedCall(tool="write_file", arguments={"path": "log.txt", "content": "north\n"}),))

@@ -19,11 +19,11 @@ class StatelessProvider(FakeProvider):
         self._call = Answer(calls=(ScriptedCall(tool="noop", arguments={"text": "1"}),))
         self._done = Answer(text="done")
 
-    def judge(self, body: bytes) -> list[str]:  # noqa: ARG002
+    def find_faults(self, body: bytes) -> list[str]:  # noqa: ARG002
         """Other systems ask here too, and a figure is to hold no time of ours."""
         return []
 
-    def choose(self, body: bytes) -> Answer:
+    def next_answer(self, body: bytes) -> Answer:
         # Only the last message counts; its content may be encoded before or behind its role.
         end = body[max(0, body.rfind(b'"role"') - 40) :]
         if b'"tool please"' in end:

@@ -17,7 +17,7 @@ from pilothouse.domain.states import State
 from pilothouse.domain.value import ContextId
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.system.ambient import SystemAmbient
-from pilothouse.testing.ambient import TurnableAmbient
+from pilothouse.testing.ambient import ManualAmbient
 from pilothouse.testing.world import World
 from pilothouse.tracing import Tracing, tracing_from
 from tests.support.assertions import present
@@ -31,7 +31,7 @@ def traced(workspace: Path, *answers: Answer) -> tuple[World, InMemorySpanExport
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    tracing = Tracing(provider.get_tracer("test"), TurnableAmbient(), lambda named: world.runtime.model_of(named))
+    tracing = Tracing(provider.get_tracer("test"), ManualAmbient(), lambda named: world.runtime.model_of(named))
     world = World(workspace, *answers, trace_change=tracing.committed, models=["other"])
     before = present(world.dependencies.trace)
 

@@ -113,7 +113,7 @@ def _mcp_servers(
         environment=environment,
         ambient=ambient,
         accepted=AcceptedTools(settings.data_dir / "accepted_tools.json"),
-        may_start=settings.configuration.are_programs_as_trusted,
+        may_start=settings.configuration.has_unchanged_programs,
     )
 
 

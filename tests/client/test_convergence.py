@@ -79,7 +79,7 @@ class Model(FakeProvider):
             self._was_asked.clear()
             await self._was_asked.wait()
 
-    def choose(self, body: bytes) -> Answer:
+    def next_answer(self, body: bytes) -> Answer:
         request = msgspec.json.decode(body)
         self.requests.append(request)
         self._was_asked.set()

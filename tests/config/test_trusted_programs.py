@@ -55,7 +55,7 @@ def put(path: Path, text: str) -> None:
 def trusted(tmp_path: Path, folder: Path) -> Trust:
     trust = Trust(tmp_path / "trust.json", lambda: "2026-01-01T00:00:00Z")
     trust.trust(str(folder), trust.status(str(folder)).digest)
-    assert trust.are_programs_as_trusted(str(folder))
+    assert trust.has_unchanged_programs(str(folder))
     return trust
 
 
@@ -66,7 +66,7 @@ def test_a_server_does_not_start_when_what_it_runs_has_changed(tmp_path: Path, c
     put(folder / SERVERS[command], "one")
     trust = trusted(tmp_path, folder)
     put(folder / SERVERS[command], "two")
-    assert not trust.are_programs_as_trusted(str(folder))
+    assert not trust.has_unchanged_programs(str(folder))
     assert trust.status(str(folder)).status == "changed"
 
 
@@ -77,7 +77,7 @@ def test_a_server_does_not_start_when_what_it_runs_has_appeared(tmp_path: Path, 
     (folder / "web").mkdir()
     trust = trusted(tmp_path, folder)
     put(folder / SERVERS[command], "two")
-    assert not trust.are_programs_as_trusted(str(folder))
+    assert not trust.has_unchanged_programs(str(folder))
 
 
 def test_a_file_that_a_package_starts_is_part_of_what_is_trusted(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_file_that_a_package_starts_is_part_of_what_is_trusted(tmp_path: Path)
     put(folder / "lib/serve.js", "one")
     trust = trusted(tmp_path, folder)
     put(folder / "lib/serve.js", "two")
-    assert not trust.are_programs_as_trusted(str(folder))
+    assert not trust.has_unchanged_programs(str(folder))
 
 
 def test_a_server_that_starts_in_a_subfolder_is_known_by_the_files_there(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_server_that_starts_in_a_subfolder_is_known_by_the_files_there(tmp_pat
     served(folder, "node", ".", cwd=str(folder / "web"))
     trust = trusted(tmp_path, folder)
     put(folder / "web/index.js", "two")
-    assert not trust.are_programs_as_trusted(str(folder))
+    assert not trust.has_unchanged_programs(str(folder))
 
 
 def test_other_files_of_the_folder_may_change(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_other_files_of_the_folder_may_change(tmp_path: Path) -> None:
     trust = trusted(tmp_path, folder)
     put(folder / "README.md", "two")
     put(folder / "src/page.ts", "two")
-    assert trust.are_programs_as_trusted(str(folder))
+    assert trust.has_unchanged_programs(str(folder))
 
 
 def many_folders(folder: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_folder_that_names_more_than_can_be_checked_is_not_trusted(
         trust.status(str(folder))
     assert "more files than can be checked" in translate(refused.value.reason)
     assert str(folder / ".pilothouse/mcp_servers.json") in translate(refused.value.reason)
-    assert not trust.are_programs_as_trusted(str(folder))
+    assert not trust.has_unchanged_programs(str(folder))
 
 
 def test_a_server_does_not_start_when_its_package_has_become_too_large_to_check(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_server_does_not_start_when_its_package_has_become_too_large_to_check(
     served(folder, "npm", "start")
     trust = trusted(tmp_path, folder)
     large_package(folder)
-    assert not trust.are_programs_as_trusted(str(folder))
+    assert not trust.has_unchanged_programs(str(folder))
 
 
 def test_a_large_program_is_known_without_reading_all_of_it(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_large_program_is_known_without_reading_all_of_it(tmp_path: Path) -> N
     trust = trusted(tmp_path, folder)
     with (folder / "serve").open("r+b") as file:
         file.write(b"two")
-    assert not trust.are_programs_as_trusted(str(folder))
+    assert not trust.has_unchanged_programs(str(folder))
 
 
 def test_a_program_whose_name_is_not_utf_8_is_part_of_what_is_trusted(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_program_whose_name_is_not_utf_8_is_part_of_what_is_trusted(tmp_path: 
     put(strange, "one")
     trust = trusted(tmp_path, folder)
     put(strange, "two")
-    assert not trust.are_programs_as_trusted(str(folder))
+    assert not trust.has_unchanged_programs(str(folder))
 
 
 def test_a_pipe_in_the_place_of_a_package_is_not_waited_for(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_a_word_that_no_file_can_be_named_with_is_left_out(tmp_path: Path, word:
     put(folder / "serve.py", "one")
     trust = trusted(tmp_path, folder)
     put(folder / "serve.py", "two")
-    assert not trust.are_programs_as_trusted(str(folder))
+    assert not trust.has_unchanged_programs(str(folder))
 
 
 def test_a_package_whose_words_no_file_can_be_named_with_is_looked_at(tmp_path: Path) -> None:
@@ -223,4 +223,4 @@ def test_a_package_whose_words_no_file_can_be_named_with_is_looked_at(tmp_path: 
     put(folder / "serve.js", "one")
     trust = trusted(tmp_path, folder)
     put(folder / "serve.js", "two")
-    assert not trust.are_programs_as_trusted(str(folder))
+    assert not trust.has_unchanged_programs(str(folder))

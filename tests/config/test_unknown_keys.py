@@ -201,9 +201,9 @@ def test_comments_do_not_hide_the_programs_that_a_folders_servers_are_started_wi
     (tmp_path / "project/.pilothouse/mcp_servers.json").write_text(servers)
     folder = str(tmp_path / "project")
     configuration.trust(folder, configuration.status(folder).digest)
-    assert configuration.are_programs_as_trusted(folder)
+    assert configuration.has_unchanged_programs(folder)
     (tmp_path / "project/server.py").write_text("two")
-    assert not configuration.are_programs_as_trusted(folder)
+    assert not configuration.has_unchanged_programs(folder)
 
 
 def test_a_mark_of_the_byte_order_and_line_ends_of_windows_are_fine(tmp_path: Path) -> None:

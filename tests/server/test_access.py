@@ -34,7 +34,7 @@ from pilothouse.server.sign_in import FORM_TYPE
 from pilothouse.server.tokens import MIN_TOKEN_LENGTH, Tokens
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.system.ambient import SystemAmbient
-from pilothouse.testing.ambient import TurnableAmbient
+from pilothouse.testing.ambient import ManualAmbient
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from tests.support.held_store import asks
@@ -636,7 +636,7 @@ async def impatient(world: World, tokens: Tokens, heartbeat: float) -> AsyncIter
 
 
 def test_only_its_owner_can_read_the_file_of_tokens(tmp_path: Path) -> None:
-    tokens = Tokens(tmp_path / "data" / "tokens.json", TurnableAmbient())
+    tokens = Tokens(tmp_path / "data" / "tokens.json", ManualAmbient())
     before = os.umask(0)
     try:
         tokens.prepare()

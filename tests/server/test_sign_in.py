@@ -21,7 +21,7 @@ from pilothouse.server.tokens import (
     SIGN_IN_LIFETIME_SECONDS,
     Tokens,
 )
-from pilothouse.testing.ambient import TurnableAmbient
+from pilothouse.testing.ambient import ManualAmbient
 from pilothouse.testing.served import TOKEN
 from tests.server.test_access import A_MINUTE, BEARER, House, Reply, house, refusing
 from tests.support.scale import HANG_SECONDS
@@ -255,7 +255,7 @@ async def test_a_stream_ends_when_its_user_gets_a_new_token(tmp_path: Path) -> N
 
 def test_nothing_in_the_file_of_tokens_opens_anything(tmp_path: Path) -> None:
     given = "one-of-my-own-and-long"
-    tokens = Tokens(tmp_path / "tokens.json", TurnableAmbient(), given)
+    tokens = Tokens(tmp_path / "tokens.json", ManualAmbient(), given)
     tokens.prepare()
     token, code = tokens.add("anna"), tokens.new_code()
     secrets = [token, code, tokens.new_code(), tokens.sign_in(token) or "", tokens.sign_in(given) or ""]
@@ -278,7 +278,7 @@ def test_tokens_in_clear_of_earlier_versions_go_on_and_are_written_as_hashes(tmp
     }
     path.write_bytes(msgspec.json.encode(clear))
     os.chmod(path, 0o600)
-    tokens = Tokens(path, TurnableAmbient())
+    tokens = Tokens(path, ManualAmbient())
     assert {user: tokens.user_of(token) for user, token in clear.items()} == {user: user for user in clear}
     tokens.prepare()
     assert not [token for token in clear.values() if token in path.read_text()]
@@ -288,7 +288,7 @@ def test_tokens_in_clear_of_earlier_versions_go_on_and_are_written_as_hashes(tmp
 
 
 def test_the_file_of_tokens_stays_small(tmp_path: Path) -> None:
-    ambient = TurnableAmbient()
+    ambient = ManualAmbient()
     tokens = Tokens(tmp_path / "tokens.json", ambient)
     token = tokens.renew("local")
     cookies = [tokens.sign_in(token) or "" for _ in range(MAX_SIGN_INS_PER_USER)]
@@ -305,7 +305,7 @@ def test_the_file_of_tokens_stays_small(tmp_path: Path) -> None:
 
 
 def test_a_token_cannot_be_renewed_for_nobody_or_against_the_environment(tmp_path: Path) -> None:
-    tokens = Tokens(tmp_path / "tokens.json", TurnableAmbient(), TOKEN)
+    tokens = Tokens(tmp_path / "tokens.json", ManualAmbient(), TOKEN)
     with pytest.raises(NotFound):
         tokens.renew("nobody")
     with pytest.raises(Conflict):

@@ -16,7 +16,7 @@ from pilothouse.i18n import translate
 from pilothouse.sandbox.workspace import Root
 from pilothouse.server.tokens import Tokens
 from pilothouse.settings import read_settings
-from pilothouse.testing.ambient import TurnableAmbient
+from pilothouse.testing.ambient import ManualAmbient
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from tests.cli.test_serve import ran
@@ -215,7 +215,7 @@ def test_a_table_for_a_user_who_does_not_exist_is_told(tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     config.write_text(f'[users.ana]\nroots = ["{tmp_path / "folder"}"]\n')
     settings = read_settings({"HOME": str(tmp_path)}, config=str(config), data_dir=str(tmp_path / "data"))
-    tokens = Tokens(tmp_path / "data" / "server" / "tokens.json", TurnableAmbient())
+    tokens = Tokens(tmp_path / "data" / "server" / "tokens.json", ManualAmbient())
     tokens.add("anna")
     (warning,) = unused_table_warnings(settings, tokens)
     assert "[users.ana]" in translate(warning)

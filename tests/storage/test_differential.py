@@ -16,7 +16,7 @@ from pilothouse.domain.value import CallId, MessageId, TurnId
 from pilothouse.storage.base import Store
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
-from pilothouse.testing.history import HastyDisk
+from pilothouse.testing.history import UnsyncedDisk
 from tests.storage.test_contract import AT, ID, call, core, first, message_id, text
 from tests.storage.test_files import abandon
 from tests.support.scale import LONG, Record
@@ -203,7 +203,7 @@ class Folder:
         self.store = self._opened()
 
     def _opened(self) -> FileStore:
-        return FileStore(self._path, now=lambda: AT, disk=HastyDisk())
+        return FileStore(self._path, now=lambda: AT, disk=UnsyncedDisk())
 
     async def reopen(self) -> None:
         await self.store.close()

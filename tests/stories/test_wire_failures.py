@@ -46,14 +46,14 @@ class Wire(FakeProvider):
         await super().__aenter__()
         return self
 
-    def choose(self, body: bytes) -> Answer:
+    def next_answer(self, body: bytes) -> Answer:
         self.requests.append(msgspec.json.decode(body))
         return self._player.answer(_purpose(self.requests[-1]))
 
     async def _answer(self, body: bytes, writer: asyncio.StreamWriter) -> None:
         request = msgspec.json.decode(body)
         left = self._left[_purpose(request)]
-        said = left.pop(0) if left and not self.judge(body) else None
+        said = left.pop(0) if left and not self.find_faults(body) else None
         if isinstance(said, bytes):
             self.requests.append(request)
             writer.write(said)

@@ -6,7 +6,7 @@ from pilothouse.domain.codes import Code, Language
 from pilothouse.domain.deception.hidden_characters import visible
 from pilothouse.i18n import translate, ui_text
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.conversation_commands import print_left_out, write_export
+from pilothouse.terminal.conversation_commands import print_export_omissions, write_export
 
 
 async def contexts_command(options: argparse.Namespace, runtime: Runtime, language: Language) -> int:
@@ -15,7 +15,7 @@ async def contexts_command(options: argparse.Namespace, runtime: Runtime, langua
         case "export":
             size = await write_export(runtime, options.id, options.file)
             print(visible(ui_text("terminal", "exported", language, file=options.file, size=size)))
-            await print_left_out(runtime, options.id, language)
+            await print_export_omissions(runtime, options.id, language)
         case "import":
             await _import(options, runtime, language)
         case "archive" | "restore":

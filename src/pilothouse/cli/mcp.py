@@ -155,7 +155,7 @@ async def _test(settings: Settings, name: str) -> int:
         registry, definitions, environment=os.environ, ambient=SystemAmbient(), accepted=AcceptedTools(None)
     )
     connection = servers.find(name, set())
-    has_answered = asyncio.Event()  # set at the first success or failure: this command waits for no retry
+    has_answered = asyncio.Event()  # set at the first success or failure: this command does not wait for retries
     servers.on_change = lambda: has_answered.set() if connection.status != "starting" else None
     try:
         await connection.start()

@@ -40,7 +40,7 @@ class Configuration:
         self.trust_store: Trust | None = None
         self.read_mcp_server_warnings: Callable[[str, str], Sequence[Reason]] = lambda _text, _file: ()
         self._document = read_document(user_file) or TomlDocument(user_file, "")
-        self.file = self._document.checked(self._document.data, UserFile)
+        self.file = self._document.validate(self._document.data, UserFile)
         self.modes: Modes = interpret.modes_of(self._document, self.file)
         self.model_catalog: ModelCatalog = interpret.model_catalog_of(self._document, self.file)
         self.budget: Budget = interpret.budget_of(self._document, self.file)
@@ -181,8 +181,8 @@ class Configuration:
         """Return the trusted text of the folder's MCP server file."""
         return self._trust().texts(folder).get(MCP_SERVERS_FILE)
 
-    def are_programs_as_trusted(self, folder: str) -> bool:
-        return self._trust().are_programs_as_trusted(folder)
+    def has_unchanged_programs(self, folder: str) -> bool:
+        return self._trust().has_unchanged_programs(folder)
 
     def _trust(self) -> Trust:
         assert self.trust_store is not None
@@ -194,7 +194,7 @@ class Configuration:
             allowed = ", ".join(ProjectFile.__struct_fields__)
             document.fail((forbidden[0],), f"A project can't set this key. Set it in {self.user_file}.", allowed)
         return interpret.with_project(
-            user_policy, document, document.checked(document.data, ProjectFile), self.modes, workspace
+            user_policy, document, document.validate(document.data, ProjectFile), self.modes, workspace
         )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from pilothouse.config.toml_document import refused
+from pilothouse.config.toml_document import file_error
 from pilothouse.domain.errors import StoreRefused
 from pilothouse.domain.provider_setup import Address, Key, ModelName, ProviderName
 from pilothouse.domain.value import Value
@@ -35,7 +35,7 @@ class Credentials:
         except FileNotFoundError:
             return None
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise refused(self._path, f"{error}.", "repair or remove it") from error
+            raise file_error(self._path, f"{error}.", "repair or remove it") from error
 
     def write(self, setup: StoredSetup) -> None:
         """Replace the stored setup. Raises: StoreRefused; the previous setup then remains."""

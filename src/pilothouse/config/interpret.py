@@ -31,7 +31,7 @@ from pilothouse.llm.model_catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.prices import Price
 
 _VERDICTS = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
-_VERDICTS |= {"run": Verdict.ALLOW, "wait": Verdict.ASK}  # the words of earlier versions
+_VERDICTS |= {"run": Verdict.ALLOW, "wait": Verdict.ASK}  # the verdicts of earlier versions
 _RESTRICTING_EFFECTS = ("ask", "deny")
 _MEANING_FIELDS = {"en": "meaning", "zh": "meaning_zh"}
 _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}|[0-9a-fA-F:]{2,45}")
@@ -45,7 +45,7 @@ def modes_of(document: TomlDocument, file: UserFile) -> Modes:
     names = {name for mode in built_in.all.values() for name in (mode.name, *mode.aliases)}
     for name, table in file.modes.items():
         at = ("modes", name)
-        fields = document.checked(table, ModeTable, at)
+        fields = document.validate(table, ModeTable, at)
         mode = _mode(document, at, name, fields, built_in)
         for each in (mode.name, *mode.aliases):
             if not _NAME.fullmatch(each):
@@ -124,7 +124,7 @@ def model_catalog_of(document: TomlDocument, file: UserFile) -> ModelCatalog:
     user_models = {}
     for name, table in file.models.items():
         at = ("models", name)
-        user_models[name] = _model(document, at, document.checked(table, ModelTable, at), built_in.facts(name))
+        user_models[name] = _model(document, at, document.validate(table, ModelTable, at), built_in.facts(name))
     return ModelCatalog(user_models)
 
 
@@ -209,7 +209,7 @@ def _rules(
     rules = []
     for number, raw_table in enumerate(file.rules):
         at = ("rules", str(number))
-        table = document.checked(raw_table, RuleTable, at)
+        table = document.validate(raw_table, RuleTable, at)
         if table.effect not in allowed:
             document.fail((*at, "effect"), "A project's file can't allow anything.", ", ".join(allowed))
         scope = Scope(
@@ -245,7 +245,7 @@ def roots_of(document: TomlDocument, file: UserFile) -> list[RootTable]:
     roots = []
     for number, raw_table in enumerate(file.roots):
         at = ("roots", str(number))
-        table = document.checked(raw_table, RootTable, at)
+        table = document.validate(raw_table, RootTable, at)
         path = os.path.expanduser(table.path)
         if not os.path.isabs(path) or "\0" in path:
             document.fail((*at, "path"), "The path isn't absolute.", "an absolute path")
@@ -258,7 +258,7 @@ def user_roots_of(document: TomlDocument, file: UserFile) -> dict[str, list[str]
     roots_by_user = {}
     for user, raw_table in file.users.items():
         at = ("users", user)
-        table = document.checked(raw_table, ServerUserTable, at)
+        table = document.validate(raw_table, ServerUserTable, at)
         paths = [os.path.expanduser(root) for root in table.roots]
         if not paths or not all(os.path.isabs(path) and "\0" not in path for path in paths):
             document.fail((*at, "roots"), "The paths aren't absolute.", "a list of absolute paths")

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pilothouse.config.interpret import find_mode
 from pilothouse.config.schema import PersonaFile
-from pilothouse.config.toml_document import TomlDocument, refused
+from pilothouse.config.toml_document import TomlDocument, file_error
 from pilothouse.config.tools import refuse_tool
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.personas import NO_PERSONA, Persona, ToolPolicy
@@ -31,20 +31,20 @@ def persona_names(folder: Path) -> list[str]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise refused(persona_folder, f"{error.strerror}.", "a folder with files named ID.toml") from error
+        raise file_error(persona_folder, f"{error.strerror}.", "a folder with files named ID.toml") from error
     if len(names) > MAX_PERSONA_FILES:
-        raise refused(persona_folder, "The folder has too many files.", f"up to {MAX_PERSONA_FILES}")
+        raise file_error(persona_folder, "The folder has too many files.", f"up to {MAX_PERSONA_FILES}")
     persona_files = [name for name in names if name.endswith(_EXTENSION)]
     for name in persona_files:
         if not _ID.fullmatch(name.removesuffix(_EXTENSION)) or name == f"{NO_PERSONA}{_EXTENSION}":
             allowed = f"ID.toml: up to 50 letters, digits, '-' and '_', but not {NO_PERSONA}"
-            raise refused(persona_folder, f"{name!r} isn't a valid file name for a persona.", allowed)
+            raise file_error(persona_folder, f"{name!r} isn't a valid file name for a persona.", allowed)
     return [f"{PERSONAS_FOLDER}/{name}" for name in persona_files]
 
 
 def persona_of(document: TomlDocument, modes: Modes, origin: Literal["user", "project"]) -> Persona:
     """Convert a persona file. Raises: InvalidInput, also for keys that a project may not set."""
-    file = document.checked(document.data, PersonaFile)
+    file = document.validate(document.data, PersonaFile)
     if origin == "project" and file.model is not None:
         document.fail(("model",), "A project can't set this key.", "no value; remove this key")
     for field in ("name", "role"):

@@ -60,14 +60,14 @@ class TomlDocument:
         """The ignored keys, with their lines, of the tables that have been checked."""
         return tuple(self._ignored.values())
 
-    def checked(self, data: Any, schema: type[T], at: KeyPath = (), *, closed: bool = False) -> T:
+    def validate(self, data: Any, schema: type[T], at: KeyPath = (), *, closed: bool = False) -> T:
         """Convert data of this file to a value. With `closed`, every unknown key is an error. Raises: InvalidInput."""
         try:
-            return msgspec.convert(self._known_part(data, schema, at, closed=closed), schema)
+            return msgspec.convert(self._without_unknown_keys(data, schema, at, closed=closed), schema)
         except msgspec.ValidationError as error:
             self._explain(str(error), schema, at)
 
-    def _known_part(self, data: Any, schema: Any, at: KeyPath, *, closed: bool) -> Any:
+    def _without_unknown_keys(self, data: Any, schema: Any, at: KeyPath, *, closed: bool) -> Any:
         """Remove unknown keys and warn about them. Raises: InvalidInput for a key that may not be ignored."""
         if not isinstance(data, dict) or not isinstance(schema, type) or not issubclass(schema, TomlTable):
             return data
@@ -75,7 +75,7 @@ class TomlDocument:
         for name in (name for name in data if name not in fields):
             self._check_unknown((*at, name), schema, list(fields), closed=closed or schema.closed)
         return {
-            name: self._known_part(data[name], inner, (*at, name), closed=False)
+            name: self._without_unknown_keys(data[name], inner, (*at, name), closed=False)
             for name, inner in fields.items()
             if name in data
         }
@@ -177,7 +177,7 @@ def read_text(path: Path) -> str | None:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise refused(path, f"The file isn't UTF-8 ({error.reason} at byte {error.start}).") from error
+        raise file_error(path, f"The file isn't UTF-8 ({error.reason} at byte {error.start}).") from error
 
 
 def _read(path: Path) -> bytes | None:
@@ -188,13 +188,13 @@ def _read(path: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
-        raise refused(path, f"{getattr(error, 'strerror', None) or error}.") from error
+        raise file_error(path, f"{getattr(error, 'strerror', None) or error}.") from error
     if len(data) > MAX_FILE_BYTES:
-        raise refused(path, f"The file is larger than {MAX_FILE_BYTES} bytes.")
+        raise file_error(path, f"The file is larger than {MAX_FILE_BYTES} bytes.")
     return data
 
 
-def refused(path: Path, detail: str, allowed: str = "a text file in UTF-8") -> InvalidInput:
+def file_error(path: Path, detail: str, allowed: str = "a text file in UTF-8") -> InvalidInput:
     """Make an error about a whole file or folder."""
     return invalid_file(path, detail, allowed)
 

@@ -36,14 +36,14 @@ class ToolSettings(Value, kw_only=True):
 
 def tool_settings(document: TomlDocument, *, is_project: bool = False) -> ToolSettings:
     """Convert tools.toml. Raises: InvalidInput, also for keys that a project may not set."""
-    file = document.checked(document.data, ToolsFile)
+    file = document.validate(document.data, ToolsFile)
     if is_project and file.files:
         document.fail(("files",), "A project can't load code into Pilothouse.", "no value; remove this key")
     disabled, always_ask, command_allowlists, sandbox = set(), set(), [], None
     for name, data in file.tools.items():
         at = ("tools", name)
         canonical = _ALIASES.get(name, name)
-        table = document.checked(data, ToolTable, at, closed=canonical in _COMMAND_TOOLS)
+        table = document.validate(data, ToolTable, at, closed=canonical in _COMMAND_TOOLS)
         if table.enabled is False:
             disabled.add(canonical)
         if table.require_approval:

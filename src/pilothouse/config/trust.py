@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from pilothouse.config.personas import PERSONAS_FOLDER, persona_names
-from pilothouse.config.toml_document import read_text, refused
+from pilothouse.config.toml_document import file_error, read_text
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, StoreRefused
 from pilothouse.domain.jsonc import plain_json
@@ -69,7 +69,7 @@ class Trust:
         except FileNotFoundError:
             self._cache = (None, _TrustFile())
         except (OSError, msgspec.MsgspecError) as error:
-            raise refused(self._file, f"{error}.", "repair or remove it") from error
+            raise file_error(self._file, f"{error}.", "repair or remove it") from error
         return self._cache[1].folders
 
     def status(self, folder: str) -> FolderTrust:
@@ -82,7 +82,7 @@ class Trust:
         programs = _programs(real, files.get(MCP_SERVERS_FILE))
         if programs is None:
             allowed = f"up to {MAX_FOLDERS} folders, and up to {MAX_LOOKUPS} files in and below them"
-            raise refused(
+            raise file_error(
                 Path(real) / CONFIG_FOLDER / MCP_SERVERS_FILE, "The file names more files than can be checked.", allowed
             )
         digest = _digest({**files, **{f"/{name}": state for name, state in programs.items()}})
@@ -106,7 +106,7 @@ class Trust:
         record = self._folders().get(os.path.realpath(folder))
         return record.files if record is not None else {}
 
-    def are_programs_as_trusted(self, folder: str) -> bool:
+    def has_unchanged_programs(self, folder: str) -> bool:
         """Whether the folder's files that its MCP servers run are unchanged since the folder was trusted."""
         record = self._folders().get(os.path.realpath(folder))
         return (
@@ -158,7 +158,7 @@ def _read_files(folder: str) -> dict[str, str]:
 def _check_no_links(*paths: Path) -> None:
     for path in paths:
         if path.is_symlink():
-            raise refused(path, "The file is a link.", "a regular file in the folder")
+            raise file_error(path, "The file is a link.", "a regular file in the folder")
 
 
 def _programs(folder: str, mcp_servers_text: str | None) -> dict[str, str] | None:

@@ -1,4 +1,4 @@
-"""The catalog of models: context window, vision, tokenizer and price of each."""
+"""The model catalog: context window, vision, tokenizer and price of each."""
 
 import re
 from collections.abc import Mapping

@@ -92,7 +92,7 @@ class TrustService(Protocol):
     def mcp_servers_text(self, folder: str) -> str | None:
         """The file of a folder's own MCP servers, as it was trusted."""
 
-    def are_programs_as_trusted(self, folder: str) -> bool:
+    def has_unchanged_programs(self, folder: str) -> bool:
         """Whether the programs that start these servers are still those that were trusted."""
 
 

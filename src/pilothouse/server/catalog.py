@@ -135,10 +135,10 @@ async def modes(request: RequestContext) -> Page[ModeView]:
     default = first_mode_in(
         request.runtime.dependencies, str(request.server.workspace(None, request.user)), preferred_modes
     )
-    return Page(tuple(_mode(mode, request, default) for mode in request.runtime.dependencies.modes.all.values()))
+    return Page(tuple(_mode_view(mode, request, default) for mode in request.runtime.dependencies.modes.all.values()))
 
 
-def _mode(mode: Mode, request: RequestContext, default: Mode) -> ModeView:
+def _mode_view(mode: Mode, request: RequestContext, default: Mode) -> ModeView:
     return ModeView(
         name=mode.name,
         title=mode_title(mode, request.language),
@@ -156,12 +156,12 @@ async def personas(request: RequestContext, query: PersonaQuery) -> Page[Persona
     else:
         workspace = str(request.server.workspace(None, request.user))
     personas = request.runtime.dependencies.personas(workspace)
-    views = [_persona(persona, hidden=False) for persona in personas.values()]
-    views += [_persona(persona, hidden=True) for persona in personas.hidden]
+    views = [_persona_view(persona, hidden=False) for persona in personas.values()]
+    views += [_persona_view(persona, hidden=True) for persona in personas.hidden]
     return Page(tuple(views))
 
 
-def _persona(persona: Persona, *, hidden: bool) -> PersonaView:
+def _persona_view(persona: Persona, *, hidden: bool) -> PersonaView:
     fields = msgspec.structs.asdict(persona)
     tools = {name: tuple(sorted(value)) for name, value in msgspec.structs.asdict(persona.tools).items()}
     return PersonaView(**{**fields, "tools": ToolPolicyView(**tools), "hidden": hidden})
@@ -170,13 +170,13 @@ def _persona(persona: Persona, *, hidden: bool) -> PersonaView:
 async def models(request: RequestContext) -> Page[ModelView]:
     return Page(
         tuple(
-            _model(name, request)
+            _model_view(name, request)
             for name in dict.fromkeys((request.runtime.dependencies.model, *request.runtime.dependencies.models))
         )
     )
 
 
-def _model(name: str, request: RequestContext) -> ModelView:
+def _model_view(name: str, request: RequestContext) -> ModelView:
     dependencies = request.runtime.dependencies
     facts = dependencies.catalog.facts(name)
     return ModelView(

@@ -172,6 +172,6 @@ def open_in_browser(link: str) -> None:
     terminal."""
     has_screen = sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
     if has_screen and sys.stdout.isatty():
-        import webbrowser  # rarely needed
+        import webbrowser  # imported late: rarely needed
 
         webbrowser.open(link)

@@ -48,7 +48,7 @@ async def sign_in(access: Access, request: Request, language: Language) -> Respo
 
 
 async def _submit(access: Access, request: Request, language: Language) -> Response:
-    if "origin" not in request.headers:  # a value that is sent has been checked already
+    if "origin" not in request.headers:  # `check_host_and_origin` has checked the value of the header
         raise HTTPProblem(403, Code.FOREIGN_ORIGIN, origin="-")
     fields = await _read_form(request)
     if "token" in fields:

@@ -30,7 +30,7 @@ SIGN_IN_LIFETIME_SECONDS = 30 * 24 * 3600
 MAX_SIGN_IN_CODES = 100
 MAX_SIGN_INS_PER_USER = 100
 """The number of signed-in browsers of one user. One more sign-in signs out the oldest browser."""
-# The audit uses these names for decisions that no person made.
+# The audit uses these names for decisions of a mode and of the runtime itself.
 _RESERVED_NAMES = frozenset({"mode", "runtime"})
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]+")
 _T = TypeVar("_T")

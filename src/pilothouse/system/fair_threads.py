@@ -89,7 +89,7 @@ class FairThreads(ThreadPoolExecutor):
             next_work = self._next(user)
             if next_work is not None:
                 with contextlib.suppress(RuntimeError):  # the pool is shutting down: this thread does the rest
-                    self._submit_work(user, next_work)  # behind the work of others
+                    self._submit_work(user, next_work)  # queued after the work of others
                     return
 
     def _next(self, user: str) -> "_Work | None":

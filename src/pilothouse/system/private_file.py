@@ -14,7 +14,7 @@ def replace_private_file(path: Path, data: bytes) -> None:
     """
 
     def keep_owner(fd: int) -> None:
-        if os.geteuid() == 0:  # root writes into the data of a user, who stays the owner
+        if os.geteuid() == 0:  # run by root on a user's data: the user stays the owner
             owner = os.stat(path.parent)
             os.fchown(fd, owner.st_uid, owner.st_gid)
 

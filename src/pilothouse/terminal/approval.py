@@ -37,8 +37,8 @@ class ApprovalCards:
         self._editor = CallEditor(runtime, context_id, self._pager, lines, language)
         self._decisions: list[PersonsDecision] = []
         self._takes_all = False
-        self._confirmed_with_all: list[CallRecord] = []
-        """Calls shown after the person answered "all": approved when the person confirms once more."""
+        self._covered_by_all: list[CallRecord] = []
+        """Calls shown after the person answered "all". They are approved when the person confirms once more."""
         self._allowed_by_rule: list[CallRecord] = []
         """Calls shown because a rule that the person added allows them: they start together with the rule."""
         self._answered: set[CallId] = set()
@@ -49,7 +49,7 @@ class ApprovalCards:
         for call in await self._runtime.pending_calls(self._context_id):
             if call.id not in self._answered and not await self._ask_about(call):
                 return False
-        return not self._confirmed_with_all or await self._confirms_all()
+        return not self._covered_by_all or await self._confirm_all()
 
     async def _ask_about(self, call: CallRecord, rule: Rule | None = None) -> bool:
         """Ask about one call. `rule` was added at an earlier card and allows the call."""
@@ -62,7 +62,7 @@ class ApprovalCards:
         elif rule is not None:
             self._allowed_by_rule.append(call)
         elif self._takes_all and not call.dangerous:
-            self._confirmed_with_all.append(call)
+            self._covered_by_all.append(call)
         else:
             return await self._decide(call)
         return True
@@ -72,7 +72,8 @@ class ApprovalCards:
         decision = await _ask_for_decision(call, offers, self._editor, self._pager, self._lines, self._language)
         if decision is None:
             return False
-        if isinstance(decision, str):  # "all": each call is shown, and dangerous calls are decided one by one
+        if isinstance(decision, str):
+            # "all": the next calls are still shown, and dangerous ones are decided one by one.
             self._takes_all, decision = True, _approval(call)
         self._decisions.append(decision)
         rules = [offer.rule for offer in offers if offer.scope == decision.always]
@@ -86,14 +87,14 @@ class ApprovalCards:
                 return False
         return True
 
-    async def _confirms_all(self) -> bool:
+    async def _confirm_all(self) -> bool:
         """Ask for confirmation of "all": at that card, the person had not seen the later calls yet."""
         line = await self._pager.ask(
-            ui_text("terminal", "confirm_all", self._language, count=len(self._confirmed_with_all))
+            ui_text("terminal", "confirm_all", self._language, count=len(self._covered_by_all))
         )
         if line is None or self._lines.is_leaving(line) or line.strip().lower() not in ("y", "yes", "a", "all"):
             return False
-        self._decisions += [_approval(call) for call in self._confirmed_with_all]
+        self._decisions += [_approval(call) for call in self._covered_by_all]
         return True
 
     async def apply(self) -> None:
@@ -125,11 +126,9 @@ class ApprovalCards:
             "applied_rejected": verdicts.count("reject"),
             "applied_by_rule": sum(call.id not in waiting for call in self._allowed_by_rule),
         }
-        counts_by_verdict = [
-            ui_text("terminal", key, self._language, count=count) for key, count in counts.items() if count
-        ]
-        if counts_by_verdict:
-            summary = ui_text("terminal", "comma", self._language).join(counts_by_verdict)
+        summaries = [ui_text("terminal", key, self._language, count=count) for key, count in counts.items() if count]
+        if summaries:
+            summary = ui_text("terminal", "comma", self._language).join(summaries)
             print(ui_text("terminal", "applied", self._language, what=summary))
 
     def print_dropped(self) -> None:

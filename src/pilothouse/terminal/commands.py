@@ -72,7 +72,7 @@ _COMMANDS: dict[str, Command] = {
     "/prompt": branch_commands.prompt,
     "/undo": tool_commands.undo,
     "/tools": tool_commands.tools,
-    "/servers": tool_commands.servers,
+    "/servers": tool_commands.mcp_servers,
     "/resource": tool_commands.resource,
     "/use": tool_commands.use,
     "/trust": tool_commands.trust,

@@ -23,13 +23,13 @@ async def title(runtime: Runtime, context_id: str, text: str, language: Language
 async def usage(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/usage"""
     totals = await runtime.usage(context_id)
-    print(ui_text("terminal", "usage", language, **_figures(totals.total)))
+    print(ui_text("terminal", "usage", language, **_usage_params(totals.total)))
     if totals.own != totals.total:
-        print(ui_text("terminal", "usage_own", language, **_figures(totals.own)))
+        print(ui_text("terminal", "usage_own", language, **_usage_params(totals.own)))
     print(meter_line(await runtime.meter(context_id), language))
 
 
-def _figures(tokens: Usage) -> dict[str, object]:
+def _usage_params(tokens: Usage) -> dict[str, object]:
     cost = "" if tokens.cost is None else f" · {tokens.cost:.4f}"
     return {"input": tokens.input_tokens, "output": tokens.output_tokens, "cost": cost}
 
@@ -43,10 +43,10 @@ async def export(runtime: Runtime, context_id: str, name: str, language: Languag
         print(visible(ui_text("terminal", "not_written", language, file=file, detail=error.strerror)))
         return
     print(visible(ui_text("terminal", "exported", language, file=file, size=size)))
-    await print_left_out(runtime, context_id, language)
+    await print_export_omissions(runtime, context_id, language)
 
 
-async def print_left_out(runtime: Runtime, context_id: str, language: Language) -> None:
+async def print_export_omissions(runtime: Runtime, context_id: str, language: Language) -> None:
     for reason in await runtime.left_out_of_export(context_id):
         print(visible(translate(reason, language)))
 

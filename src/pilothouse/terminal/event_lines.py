@@ -56,10 +56,10 @@ def show_event(
         case TextAdded(text=text):
             stream.write(text)
         case MessageAdded(message=Text(role="user") as message) if message.id not in typed:
-            print("\n" + quoted(f"» {short(message.content)}"))
+            print("\n" + quoted(f"» {shorten(message.content)}"))
         case MessageAdded(message=ToolRequest() as message):
             for call in message.calls:
-                print(quoted(f"· {call.tool} {short(call.arguments)}"))
+                print(quoted(f"· {call.tool} {shorten(call.arguments)}"))
         case MessageAdded(message=ToolResult() | ErrorMessage() | SystemControl() | Processing() as message):
             _show_outcome(message, language, name)
         case ToolOutputAdded(text=text):
@@ -84,7 +84,7 @@ async def read_call_name(runtime: Runtime, context_id: str, call_id: CallId) -> 
 
 def call_name(call: CallRecord) -> str:
     """Return the tool and the subject of a call, on a short line."""
-    subject = short(_subject(call.arguments), _MAX_SUBJECT_CHARACTERS)
+    subject = shorten(_subject(call.arguments), _MAX_SUBJECT_CHARACTERS)
     return f"{call.tool} {subject}" if subject else call.tool
 
 
@@ -106,7 +106,7 @@ def _show_outcome(
             mark = "✓" if message.status == "executed" and not has_failed else "✗"
             text = message.content if message.error is None else translate(message.error, language)
             ended = f"{translate_exit_status(message.exit_status or 0, language)}: " if has_failed else ""
-            print(quoted(f"  {mark} {name or message.tool}: {ended}{short(text)}"))
+            print(quoted(f"  {mark} {name or message.tool}: {ended}{shorten(text)}"))
         case ErrorMessage():
             print(quoted(f"! {translate(message.reason, language)}"))
         case Processing() if message.stage in set(Code):
@@ -121,6 +121,6 @@ def _show_outcome(
             print(quoted(ui_text("terminal", "merged", language, source=source, count=count)))
 
 
-def short(text: str, limit: int = 160) -> str:
+def shorten(text: str, limit: int = 160) -> str:
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"

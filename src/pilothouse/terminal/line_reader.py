@@ -53,12 +53,12 @@ class LineReader:
         self._put_back: deque[str] = deque()
         self._set_aside: list[str] = []
         """Text typed before a question and not meant as its answer: the next prompt offers the text again."""
-        self._at_end = False
+        self._is_at_end = False
         self._is_left = False
         """Whether Ctrl-D was pressed at a question on a terminal. Reading from the terminal continues."""
         self._changed = asyncio.Event()
-        self._interrupted = False
-        self._asking = 0
+        self._is_interrupted = False
+        self._open_prompts = 0
         self._space_ends_lines = False
         self.was_interrupted = False
         """Whether Ctrl-C ended the last prompt."""
@@ -71,7 +71,7 @@ class LineReader:
         try:
             loop.add_reader(self._fd, self._read)
         except PermissionError:  # a plain file never blocks, so all of it is read at once
-            while not self._at_end:
+            while not self._is_at_end:
                 self._read()
 
     def _read(self) -> None:
@@ -79,11 +79,11 @@ class LineReader:
             data = os.read(self._fd, 65536)
         except OSError:
             data = b""  # the terminal is gone
-            self._at_end = True
-        if not data and self._asking and sys.stdin.isatty() and not self._at_end:
+            self._is_at_end = True
+        if not data and self._open_prompts and sys.stdin.isatty() and not self._is_at_end:
             self._is_left = True
         elif not data:
-            self._at_end = True
+            self._is_at_end = True
             asyncio.get_running_loop().remove_reader(self._fd)
         *lines, self._rest = (self._rest + data).split(b"\n")
         self._lines += lines
@@ -91,7 +91,7 @@ class LineReader:
             self._lines.append(self._rest)
             self._rest = b""
             sys.stdout.write("\n")  # the terminal echoed a space; Enter would have begun a new row
-        if self._at_end and self._rest:
+        if self._is_at_end and self._rest:
             self._lines.append(self._rest)
         self._changed.set()
 
@@ -99,7 +99,7 @@ class LineReader:
         if self.interrupt is not None:
             self.interrupt()
         else:
-            self._interrupted = True
+            self._is_interrupted = True
             self._changed.set()
 
     async def ask(self, prompt: str) -> str | None:
@@ -107,25 +107,25 @@ class LineReader:
         self.was_interrupted = self._is_left = False
         sys.stdout.write(prompt)
         sys.stdout.flush()
-        self._asking += 1
+        self._open_prompts += 1
         try:
             while not self._lines and not self._put_back:
-                if self._at_end or self._interrupted or self._is_left:
+                if self._is_at_end or self._is_interrupted or self._is_left:
                     sys.stdout.write("\n")
-                    self.was_interrupted, self._interrupted, self._is_left = self._interrupted, False, False
+                    self.was_interrupted, self._is_interrupted, self._is_left = self._is_interrupted, False, False
                     return None
                 self._changed.clear()
                 await self._changed.wait()
             return self._next()
         finally:
-            self._asking -= 1
+            self._open_prompts -= 1
 
     async def ask_edited(self, prompt: str) -> str | None:
         """Like `ask`, with line editing and history on a terminal. Text typed ahead is returned first; text that was
         set aside before a question is prefilled behind the prompt."""
         self.was_undecodable = False
         is_typed_ahead = self._lines or self._put_back or self._rest
-        if is_typed_ahead or self._at_end or not self.can_edit:
+        if is_typed_ahead or self._is_at_end or not self.can_edit:
             return await self.ask(prompt)
         try:
             settings = termios.tcgetattr(self._fd)
@@ -153,26 +153,26 @@ class LineReader:
         terminal settings to restore afterwards."""
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._fd)
-        self._asking += 1
+        self._open_prompts += 1
         try:
             self._read_ctrl_c_as_key(settings)
             prefilled = "\n".join(self.take_set_aside())
             typed = _InputThread(prompt, prefilled, lambda: loop.call_soon_threadsafe(self._changed.set))
-            while not typed.is_done and not self._interrupted:
+            while not typed.is_done and not self._is_interrupted:
                 self._changed.clear()
                 await self._changed.wait()
-            self._at_end = typed.is_done and typed.line is None
+            self._is_at_end = typed.is_done and typed.line is None
             if typed.is_done and typed.line is not None and not typed.is_interrupted:
                 self._join_burst(typed)
         finally:
             # The input thread cannot be stopped: on Ctrl-C and at program exit, it stays blocked in its read.
-            self._asking -= 1
+            self._open_prompts -= 1
             with suppress(termios.error):
                 termios.tcsetattr(self._fd, termios.TCSADRAIN, settings)
-        if self._interrupted or self._at_end:
+        if self._is_interrupted or self._is_at_end:
             sys.stdout.write("\n")
-            self.set_aside(readline.get_line_buffer() if self._interrupted else "")
-            self.was_interrupted, self._interrupted = self._interrupted, False
+            self.set_aside(readline.get_line_buffer() if self._is_interrupted else "")
+            self.was_interrupted, self._is_interrupted = self._is_interrupted, False
             return None
         loop.add_reader(self._fd, self._read)
         return typed
@@ -303,14 +303,14 @@ class LineReader:
 
     async def next_unprompted_line(self) -> str:
         """Wait for a line typed while no prompt is open. Lines of a file or a pipe are answers and never count."""
-        while not self._lines or self._put_back or self._asking or not sys.stdin.isatty():
+        while not self._lines or self._put_back or self._open_prompts or not sys.stdin.isatty():
             self._changed.clear()
             await self._changed.wait()
         return self._next()
 
     @property
     def is_asking(self) -> bool:
-        return self._asking > 0
+        return self._open_prompts > 0
 
     def is_leaving(self, line: str) -> bool:
         """Whether an answer leaves the question for later. A command that leaves the conversation does so, too; the

@@ -37,14 +37,14 @@ async def run_own_command(
         print(visible(ui_text("terminal", "own_refused", language, detail=error)))
     except asyncio.CancelledError:
         with suppress(PilothouseError):  # the cancellation is raised again below
-            await run_to_completion(_note(runtime, context_id, run))
+            await run_to_completion(_audit_command(runtime, context_id, run))
         raise
-    await _note(runtime, context_id, run)
+    await _audit_command(runtime, context_id, run)
     if run.status is not None and is_failure(run.status):
         print(f"[{translate_exit_status(run.status, language)}]")
 
 
-async def _note(runtime: Runtime, context_id: str, run: "_Run") -> None:
+async def _audit_command(runtime: Runtime, context_id: str, run: "_Run") -> None:
     """Record a command that has started in the audit, whether or not the wait for its end was cancelled."""
     if run.has_started:
         await runtime.note_own_command(context_id, run.command, run.status)
@@ -113,7 +113,7 @@ class _Run:
         """Offer to kill the command, unless its program has taken over the terminal and handles Ctrl-C itself, as an
         editor does."""
         self._offer = None
-        if not _is_taken_over():
+        if not _reads_single_keys():
             self._is_forced_next = True
             print(ui_text("terminal", "own_goes_on", self._language), flush=True)
 
@@ -142,7 +142,7 @@ def _is_foreground() -> bool:
         return False
 
 
-def _is_taken_over() -> bool:
+def _reads_single_keys() -> bool:
     try:
         return not termios.tcgetattr(sys.stdin.fileno())[3] & termios.ICANON
     except termios.error:

@@ -3,7 +3,7 @@
 from pilothouse.domain.codes import Language
 from pilothouse.domain.personas import Persona, Personas, ToolPolicy
 from pilothouse.i18n import catalog_of, ui_text
-from pilothouse.terminal.event_lines import short
+from pilothouse.terminal.event_lines import shorten
 
 
 def persona_lines(personas: Personas, language: Language) -> list[str]:
@@ -22,7 +22,7 @@ def _line(persona: Persona, language: Language) -> str:
     if persona.model is not None:
         facts.append(ui_text("terminal", "persona_model", language, model=persona.model))
     facts.append(describe_tools(persona.tools, language))
-    return f"{persona.id:<12} {short(title)}  ({ui_text('joins', 'promises', language).join(facts)})"
+    return f"{persona.id:<12} {shorten(title)}  ({ui_text('joins', 'promises', language).join(facts)})"
 
 
 def describe_tools(policy: ToolPolicy, language: Language) -> str:

@@ -74,8 +74,8 @@ class Conversation:
         self._greet(live, is_demo)
         if mode is not None and mode != live.core.mode:
             await self._handle(f"/mode {mode}")
-        await self._run_refusable(offer_trust(self.runtime, self.context_id, self.lines, self.language))
-        await self._run_refusable(self._show_until_idle(branch_end(live)))
+        await self._run_reporting_errors(offer_trust(self.runtime, self.context_id, self.lines, self.language))
+        await self._run_reporting_errors(self._show_until_idle(branch_end(live)))
         while (line := await self._next_line()) is not None:
             if line.strip() in LEAVING:
                 break
@@ -84,11 +84,11 @@ class Conversation:
             elif _is_own_command(line):
                 command = line.strip()[1:]
                 work = run_own_command(self.runtime, self.context_id, command, self.lines, self.language)
-                await self._run_refusable(work)
+                await self._run_reporting_errors(work)
             elif line.strip():
                 await self._handle(line.strip() if _is_command(line) else line)
             elif (await self._live()).is_waiting():
-                await self._run_refusable(self._show_until_idle(await self._position_of_new_messages()))
+                await self._run_reporting_errors(self._show_until_idle(await self._position_of_new_messages()))
         self._print_set_aside("typed_unsent")
         await self._say_goodbye()
 
@@ -172,7 +172,7 @@ class Conversation:
             command = run_command(self.runtime, self.context_id, line, self.language, shown_digests)
         else:
             command = self._send(line)
-        if await self._run_refusable(command):
+        if await self._run_reporting_errors(command):
             if live.state is state_before and live.is_waiting() and live.task is None:  # the input changed nothing
                 if not _is_command(line):
                     is_call = isinstance(live.state, AwaitingToolApproval)
@@ -180,10 +180,10 @@ class Conversation:
                 return
             if live.core.active_branch != branch or line.startswith(_COMMANDS_WITH_OWN_OUTPUT):
                 place = await self._position_of_new_messages()
-            await self._run_refusable(self._show_until_idle(place))
+            await self._run_reporting_errors(self._show_until_idle(place))
 
     async def _confirm_started_calls(self, line: str) -> list[str] | None:
-        """Show each waiting call that a command would start in full, and ask for confirmation. Return the digests of
+        """Show in full each pending call that a command would start, and ask for confirmation. Return the digests of
         the calls that were shown, or None if the person does not confirm."""
         try:
             calls_to_start = await self._would_start(line)
@@ -223,7 +223,7 @@ class Conversation:
         else:
             self._typed.add(sent.message_id)
 
-    async def _run_refusable(self, work: Coroutine[Any, Any, Any]) -> bool:
+    async def _run_reporting_errors(self, work: Coroutine[Any, Any, Any]) -> bool:
         """Await work that may be refused, and print the reason of a refusal."""
         try:
             await work
@@ -303,7 +303,7 @@ class Conversation:
                     await self._decide_for(event.context_id)
                 elif isinstance(event, QuestionAsked):
                     work = answer_in_a_call(self.runtime, self.context_id, event.call_id, self.lines, self.language)
-                    await self._run_refusable(work)
+                    await self._run_reporting_errors(work)
                 else:
                     show_event(event, self.language, self._stream, self._typed, await self._name_of_call(event))
         finally:
@@ -360,7 +360,7 @@ class Conversation:
             if line.strip() in (*LEAVING, "/tour") or _is_own_command(line):  # handled at the end of the turn
                 self.lines.put_back(line)
                 return
-            self._typed_line_handled = asyncio.ensure_future(self._run_refusable(self._handle_typed(line)))
+            self._typed_line_handled = asyncio.ensure_future(self._run_reporting_errors(self._handle_typed(line)))
             await asyncio.shield(self._typed_line_handled)
 
     async def _handle_typed(self, line: str) -> None:
@@ -393,7 +393,7 @@ class Conversation:
         self._cancelling = asyncio.ensure_future(self._cancel_turn())
 
     async def _cancel_turn(self) -> None:
-        if await self._run_refusable(self.runtime.cancel(self.context_id)):
+        if await self._run_reporting_errors(self.runtime.cancel(self.context_id)):
             print("\n" + ui_text("terminal", "cancelled", self.language))
 
 

@@ -45,7 +45,7 @@ async def tools(runtime: Runtime, context_id: str, rest: str, language: Language
     print(ui_text("terminal", "tools_legend", language))
 
 
-async def servers(runtime: Runtime, _: str, rest: str, language: Language) -> None:
+async def mcp_servers(runtime: Runtime, _: str, rest: str, language: Language) -> None:
     """/servers, /servers reconnect NAME"""
     match rest.split():
         case ["reconnect", name]:

@@ -17,7 +17,7 @@ from pilothouse.i18n import mode_meaning, mode_title, translate, translate_rule,
 from pilothouse.runtime.commands.modes import ModeSwitch
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.arguments import number, words_of
-from pilothouse.terminal.event_lines import short
+from pilothouse.terminal.event_lines import shorten
 from pilothouse.terminal.foreign_text import quoted
 from pilothouse.terminal.persona_lines import persona_lines
 
@@ -179,7 +179,7 @@ async def why(runtime: Runtime, context_id: str, _: str, language: Language) -> 
         print(ui_text("terminal", "no_calls", language))
         return
     call = await runtime.call(context_id, call_entries[-1].detail["call"])
-    print(quoted(f"▸ {call.display_name} {short(msgspec.json.encode(call.arguments).decode())}"))
+    print(quoted(f"▸ {call.display_name} {shorten(msgspec.json.encode(call.arguments).decode())}"))
     for step in explain(audited, call.id).steps:
         words = [translate(reason, language) for reason in (step.event, step.why) if reason is not None]
         print(quoted(f"  {step.at}  {' '.join(words)}"))
@@ -219,7 +219,7 @@ def _translate_detail(value: object, kind: type[Rule] | type[Reason], language: 
 
 
 def _plain(value: object) -> str:
-    return value if isinstance(value, str) else short(msgspec.json.encode(value).decode())
+    return value if isinstance(value, str) else shorten(msgspec.json.encode(value).decode())
 
 
 async def continue_turn(runtime: Runtime, context_id: str, _: str, __: Language) -> None:
@@ -261,6 +261,6 @@ async def queue(runtime: Runtime, context_id: str, rest: str, language: Language
     waiting = await runtime.queued(context_id)
     for count, each in enumerate(waiting, start=1):
         shown = getattr(each.messages[0], "content", None) or getattr(each.messages[0], "path", "")
-        print(quoted(f"  {count}. {short(str(shown))}"))
+        print(quoted(f"  {count}. {shorten(str(shown))}"))
     if not waiting:
         print(ui_text("terminal", "no_queue", language))

@@ -7,7 +7,7 @@ import os
 _WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 
 
-class TurnableAmbient:
+class ManualAmbient:
     """Sleeping advances the clock instead of waiting. Ids count up, so that runs can be compared."""
 
     def __init__(self, start: float = 1_800_000_000.0, *, ids_from: int = 0) -> None:

@@ -14,7 +14,7 @@ from pilothouse.system.ambient import SystemAmbient, timestamp
 BATCH_MESSAGES = 2000
 
 
-class HastyDisk(Disk):
+class UnsyncedDisk(Disk):
     """A disk without syncs, for data that need not survive a crash."""
 
     def sync(self, fd: int) -> None:
@@ -40,7 +40,7 @@ async def make_history(
     core = ContextCore(
         context_id=context_id, created_at=at, updated_at=at, mode="agent", workspace=str(workspace), title=title
     )
-    store = FileStore(data, now=lambda: at, disk=HastyDisk())
+    store = FileStore(data, now=lambda: at, disk=UnsyncedDisk())
     version = await store.create(
         Change(core=core, branches={MAIN: Branch(name=MAIN, key=ambient.new_id(), created_at=at)})
     )

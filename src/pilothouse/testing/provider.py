@@ -79,7 +79,7 @@ class FakeProvider:
         try:
             with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 body = await self._read(reader)
-                if not self._is_answered_by_head(writer):
+                if not self._answer_from_head(writer):
                     await self._answer(body, writer)
         finally:
             writer.close()
@@ -91,7 +91,7 @@ class FakeProvider:
         fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n") if b": " in line)
         return await reader.readexactly(int(fields.get(b"content-length", 0)))
 
-    def _is_answered_by_head(self, writer: asyncio.StreamWriter) -> bool:
+    def _answer_from_head(self, writer: asyncio.StreamWriter) -> bool:
         """Answer a request with a wrong key, or for the list of models. Return whether the request is answered."""
         head = self.headers[-1].decode("latin-1")
         match = re.search(r"(?im)^authorization: Bearer (.*?)\r?$", head)
@@ -107,26 +107,26 @@ class FakeProvider:
             writer.write(_JSON % msgspec.json.encode(models))
         return True
 
-    def judge(self, body: bytes) -> list[str]:
+    def find_faults(self, body: bytes) -> list[str]:
         """Return the faults of a body."""
         try:
             return faults(msgspec.json.decode(body))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             return [f"body: {error}"]
 
-    def choose(self, body: bytes) -> Answer:
+    def next_answer(self, body: bytes) -> Answer:
         """Return the next answer of the script. Raises: ModelRefused for an exhausted script."""
         self.requests.append(msgspec.json.decode(body))
         return self._player.answer("turn")
 
     async def _answer(self, body: bytes, writer: asyncio.StreamWriter) -> None:
-        body_faults = self.judge(body)
+        body_faults = self.find_faults(body)
         if body_faults:
             self.faults += body_faults
             writer.write(_error(400, "; ".join(body_faults)))
             return
         try:
-            answer = self.choose(body)
+            answer = self.next_answer(body)
         except ModelRefused as error:
             writer.write(_error(400, str(error)))
             return

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 MAX_TOOLS = 128
-MAX_DESCRIPTION_CHARACTERS = 1024  # Azure's; OpenAI's newer models take more
+MAX_DESCRIPTION_CHARACTERS = 1024  # the limit of Azure; newer models of OpenAI accept more
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}", re.ASCII)
 
 _KEYS_REFUSED_AT_TOP = ("oneOf", "anyOf", "allOf", "enum", "not")

@@ -16,7 +16,7 @@ from pilothouse.runtime.runtime import Runtime
 from pilothouse.storage.base import Store
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.system.ambient import SystemAmbient
-from pilothouse.testing.ambient import TurnableAmbient
+from pilothouse.testing.ambient import ManualAmbient
 from pilothouse.testing.tools import NoteTool
 from pilothouse.tools.base import Tool
 from pilothouse.tools.builtin.ask_user import AskUser
@@ -48,7 +48,7 @@ class World:
         self.model = ScriptedAdapter(Script(turn=answers))
         self.look = NoteTool("look", "read_only")
         self.change = NoteTool("change", "mutating")
-        self.ambient = TurnableAmbient(ids_from=ids_from)
+        self.ambient = ManualAmbient(ids_from=ids_from)
         self.entered: list[State] = []
         names = {tool.name for tool in tools}
         own = [tool for tool in (self.look, self.change, AskUser()) if tool.name not in names]

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any, Protocol
 
 _VOCABULARIES = {"o200k": "o200k_base", "cl100k": "cl100k_base"}
-"""The names of tokenizers in the catalog of models, and in the package of the extra `tokens`."""
+"""The names of tokenizers in the model catalog, and in the package of the extra `tokens`."""
 _MAX_COUNTED_CHARACTERS = 1 << 15
 """The package holds the interpreter lock while it counts: between parts of this length other threads run. A cut adds a
 token or two."""

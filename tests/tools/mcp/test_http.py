@@ -6,7 +6,7 @@ import pytest
 
 from pilothouse.domain.errors import ToolError
 from pilothouse.i18n import translate
-from pilothouse.testing.ambient import TurnableAmbient
+from pilothouse.testing.ambient import ManualAmbient
 from pilothouse.tools.mcp.connection import Connection
 from pilothouse.tools.mcp.definitions import MCPServerDefinition
 from pilothouse.tools.mcp.http import proxy_for
@@ -82,7 +82,7 @@ async def test_a_stream_that_is_resumed_without_end_does_not_spin() -> None:
 async def test_one_that_refuses_says_how(status: int) -> None:
     async with serving() as fake:
         fake.status = status
-        async with connected(at(fake, "refusing"), ambient=TurnableAmbient(), is_ready=False) as it:
+        async with connected(at(fake, "refusing"), ambient=ManualAmbient(), is_ready=False) as it:
             assert not await it.ready(10)
             assert it.status == "failed"
             assert it.error is not None
@@ -93,7 +93,7 @@ async def test_nobody_is_followed_to_another_origin() -> None:
     async with serving() as fake, serving() as other:
         fake.redirect = other.url
         definition = at(fake, "redirected", {"Authorization": "Bearer x"})
-        async with connected(definition, ambient=TurnableAmbient(), is_ready=False) as it:
+        async with connected(definition, ambient=ManualAmbient(), is_ready=False) as it:
             assert not await it.ready(10)
             assert it.error is not None
             assert "aren't followed" in translate(it.error)

@@ -9,7 +9,7 @@ import pytest
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.i18n import translate
-from pilothouse.testing.ambient import TurnableAmbient
+from pilothouse.testing.ambient import ManualAmbient
 from pilothouse.tools.mcp.connection import Connection
 from tests.tools.mcp.connections import beside_a_healthy_one, connected, fake, left_of, until
 
@@ -21,7 +21,7 @@ async def failure(connection: Connection, tool: str, seconds: float = 10, **argu
 
 
 async def test_one_that_dies_at_start_is_tried_again_six_times_and_then_left_alone() -> None:
-    ambient = TurnableAmbient()
+    ambient = ManualAmbient()
     seen: list[str] = []
     async with (
         beside_a_healthy_one("dies"),
@@ -45,7 +45,7 @@ async def test_one_that_dies_at_start_is_tried_again_six_times_and_then_left_alo
 async def test_one_that_is_not_there_says_so() -> None:
     for command in ("no-such-command-here", "/no/such/file"):
         definition = fake("absent").__class__(name="absent", command=command)
-        async with connected(definition, ambient=TurnableAmbient(), is_ready=False) as it:
+        async with connected(definition, ambient=ManualAmbient(), is_ready=False) as it:
             assert not await it.ready(10)
             assert it.error is not None
             assert f"the command {command!r} wasn't found" in translate(it.error)
@@ -66,7 +66,7 @@ async def test_one_that_dies_in_a_call_fails_that_call_at_once_and_comes_back() 
 
 
 async def test_the_count_starts_again_after_a_minute_of_being_ready() -> None:
-    ambient = TurnableAmbient()
+    ambient = ManualAmbient()
     async with connected(fake("steady"), ambient=ambient) as it:
         for steady in (0, 0, 61, 0):
             ambient.advance(steady)

@@ -14,7 +14,7 @@ import pytest
 
 from pilothouse.domain.errors import ToolError
 from pilothouse.i18n import translate
-from pilothouse.testing.ambient import TurnableAmbient
+from pilothouse.testing.ambient import ManualAmbient
 from pilothouse.tools.mcp.definitions import MCPServerDefinition
 from tests.support.scale import HANG_SECONDS
 from tests.tools.mcp.connections import ENVIRONMENT, connected, until
@@ -133,7 +133,7 @@ async def test_a_server_at_an_address_that_comes_back_is_found_again(peers: Path
 
 async def test_an_address_without_anybody_fails_in_the_end() -> None:
     definition = MCPServerDefinition(name="nobody", url=f"http://127.0.0.1:{free_port()}/mcp")
-    async with connected(definition, ambient=TurnableAmbient(), is_ready=False) as it:
+    async with connected(definition, ambient=ManualAmbient(), is_ready=False) as it:
         assert not await it.ready(20)
         assert it.status == "failed"
         assert it.error is not None
