@@ -165,7 +165,7 @@ async def test_bodies_of_one_user_are_bounded_together(tmp_path: Path, monkeypat
         while here.server_state.shares._body_bytes["anna"]:
             await asyncio.sleep(0)
         async with here.client(token) as anna:
-            assert (await anna.call("POST", "/api/contexts", {}))["context_id"]
+            assert (await anna.request("POST", "/api/contexts", {}))["context_id"]
         assert reader is not None
 
 
@@ -219,7 +219,7 @@ async def test_costly_json_holds_up_no_loop_on_any_route(tmp_path: Path, record_
     """As large as the route takes, and made of nothing but small values."""
     figures = Figures()
     async with served(tmp_path) as here, here.client() as client:
-        context_id = (await client.call("POST", "/api/contexts", {}))["context_id"]
+        context_id = (await client.request("POST", "/api/contexts", {}))["context_id"]
         small = b"[]," * (MAX_MESSAGE_BODY_BYTES // 3 - 1000)
         bodies = {
             f"/api/contexts/{context_id}/messages": b'{"payloads":[{"type":"tool_result","result":[%b1]}]}',

@@ -196,10 +196,10 @@ async def test_who_shares_a_server_is_told_whose_rights_everybody_has(tmp_path: 
     assert "can read and change whatever this account can" in err
     assert "anna, local" in err
     async with served(tmp_path) as server, Client(server.url, server.token) as client:
-        (warning,) = (await client.call("GET", "/api/health"))["warnings"]
+        (warning,) = (await client.request("GET", "/api/health"))["warnings"]
         assert "can read and change whatever this account can" in warning
         async with Client(server.url, out.strip()) as anna:
-            assert (await anna.call("GET", "/api/health"))["warnings"] == [], "names are for who runs the server"
+            assert (await anna.request("GET", "/api/health"))["warnings"] == [], "names are for who runs the server"
         _, _, log = await server.end()
         assert "can read and change whatever this account can" in log
 
@@ -210,7 +210,7 @@ async def test_a_clean_stop_tells_clients_marks_the_turn_and_keeps_what_was_said
     script.write_text(json.dumps(SLOW))
     async with served(tmp_path, PILOTHOUSE_MODEL=f"scripted:{script}") as server:
         async with Client(server.url, server.token) as client:
-            context_id = (await client.call("POST", "/api/contexts", {}))["context_id"]
+            context_id = (await client.request("POST", "/api/contexts", {}))["context_id"]
             path = f"/api/contexts/{context_id}"
             stream = client.events("GET", f"{path}/stream")
             await anext(stream)
@@ -219,7 +219,7 @@ async def test_a_clean_stop_tells_clients_marks_the_turn_and_keeps_what_was_said
                 if name == "ContentDelta" and data["sequence"] > 3:
                     break
             message_id = data["message_id"]
-            seen = await client.call("GET", f"{path}/messages/{message_id}/content")
+            seen = await client.request("GET", f"{path}/messages/{message_id}/content")
             server.process.send_signal(number)
             last = [data async for name, data in stream if name == "Error"]
             assert [data["code"] for data in last] == ["server_stopping"]
@@ -233,12 +233,12 @@ async def test_a_clean_stop_tells_clients_marks_the_turn_and_keeps_what_was_said
         served(tmp_path, PILOTHOUSE_MODEL=f"scripted:{script}") as server,
         Client(server.url, server.token) as client,
     ):
-        found = await client.call("GET", path)
+        found = await client.request("GET", path)
         assert (found["last_turn"], found["current_state"]) == ("interrupted", {"type": "idle"})
         content = f"{path}/messages/{message_id}/content"
-        after = await client.call("GET", content)
+        after = await client.request("GET", content)
         assert after[: len(seen)] == seen
-        assert await client.call("GET", f"{content}?from_sequence={len(seen)}") == after[len(seen) :]
+        assert await client.request("GET", f"{content}?from_sequence={len(seen)}") == after[len(seen) :]
 
 
 @pytest.mark.parametrize("by", ["option", "file"])
@@ -274,7 +274,7 @@ async def test_new_contexts_work_where_the_server_was_started_or_where_it_was_to
     ):
         async with served(tmp_path, "--port", "0", *options) as server:
             async with Client(server.url, server.token) as client:
-                made = await client.call("POST", "/api/contexts", {})
+                made = await client.request("POST", "/api/contexts", {})
                 assert made["workspace"] == str(wanted), options
             assert (await server.end())[0] == 0
 
@@ -289,7 +289,7 @@ async def test_a_data_directory_inside_a_repository_is_logged_and_told(tmp_path:
     (tmp_path / ".git").mkdir()
     async with served(tmp_path, "--port", "0", "--root", str(tmp_path)) as server:
         async with Client(server.url, server.token) as client:
-            (warning,) = (await client.call("GET", "/api/health"))["warnings"]
+            (warning,) = (await client.request("GET", "/api/health"))["warnings"]
         assert "git clean -x deletes it" in warning
         assert "git clean -x deletes it" in (await server.end())[2]
 
@@ -300,10 +300,10 @@ async def test_ignored_keys_are_logged_and_told_to_the_user_of_the_machine(tmp_p
     (tmp_path / "mcp_servers.json").write_text('{"servers": {"far": {"url": "https://x.test/${input:key}"}}}')
     async with served(tmp_path, "--port", "0", "--config", str(config)) as server:
         async with Client(server.url, server.token) as client:
-            first, second = (await client.call("GET", "/api/health"))["warnings"]
+            first, second = (await client.request("GET", "/api/health"))["warnings"]
         added = await ran(tmp_path, "users", "add", "eve")
         async with Client(server.url, added[1].strip()) as client:
-            assert (await client.call("GET", "/api/health"))["warnings"] == []
+            assert (await client.request("GET", "/api/health"))["warnings"] == []
         log = (await server.end())[2]
     assert f"{config}, line 1: unknown key telemetry" in first
     assert "far was left out because servers.far.url contains ${input:key}" in second
@@ -327,7 +327,7 @@ async def test_with_a_token_of_ones_own_it_listens_where_it_is_told(tmp_path: Pa
         served(tmp_path, "--port", "0", "--host", "0.0.0.0", PILOTHOUSE_TOKEN=token) as server,
         Client(f"http://127.0.0.1:{server.port}", token) as client,
     ):
-        assert (await client.call("GET", "/api/health"))["status"] == "ok"
+        assert (await client.request("GET", "/api/health"))["status"] == "ok"
 
 
 async def test_users_are_added_and_removed_while_it_runs(tmp_path: Path) -> None:
@@ -335,14 +335,14 @@ async def test_users_are_added_and_removed_while_it_runs(tmp_path: Path) -> None
         code, out, _ = await ran(tmp_path, "users", "add", "anna")
         assert code == 0
         async with Client(server.url, out.strip()) as anna:
-            assert (await anna.call("GET", "/api/health"))["user"] == "anna"
+            assert (await anna.request("GET", "/api/health"))["user"] == "anna"
             _, names, _ = await ran(tmp_path, "users")
             assert names.split() == ["anna", "local"]
             assert (await ran(tmp_path, "users", "add", "anna"))[0] != 0
             assert (await ran(tmp_path, "users", "add", "../x"))[0] != 0
             assert (await ran(tmp_path, "users", "remove", "anna"))[0] == 0
             with pytest.raises(Exception, match="not signed in"):
-                await anna.call("GET", "/api/health")
+                await anna.request("GET", "/api/health")
         assert (await ran(tmp_path, "users", "remove", "anna"))[0] != 0
 
 
@@ -350,8 +350,8 @@ async def test_its_log_is_json_lines_without_a_secret(tmp_path: Path) -> None:
     key = "sk-a-key-that-nobody-may-see"
     async with served(tmp_path, OPENAI_API_KEY=key, OPENAI_BASE_URL="http://127.0.0.1:9/v1") as server:
         async with Client(server.url, server.token) as client, aiohttp.ClientSession() as http:
-            made = await client.call("POST", "/api/contexts", {})
-            await client.call("GET", f"/api/contexts/{made['context_id']}")
+            made = await client.request("POST", "/api/contexts", {})
+            await client.request("GET", f"/api/contexts/{made['context_id']}")
             assert await confirmed(http, (await ran(tmp_path, "open", "--no-open"))[1].strip()) in (200, 401, 503)
             async with http.get(f"{server.url}/{server.token}", headers={"authorization": "Bearer x"}):
                 pass

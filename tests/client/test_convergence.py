@@ -209,7 +209,7 @@ class Person:
     async def _insist(self, path: str, body: dict[str, Any]) -> None:
         try:
             await self._client.retry(
-                lambda: self._client.call("POST", f"/api/contexts/{self._context_id}/{path}", body)
+                lambda: self._client.request("POST", f"/api/contexts/{self._context_id}/{path}", body)
             )
         except ServerError as error:
             # It was done, and only the answer was lost; or the server died, and all is different now.
@@ -253,7 +253,7 @@ async def test_a_copy_converges_whatever_is_cut_and_killed(
         Client(f"http://127.0.0.1:{proxy.port}", TOKEN, ambient=Brisk(fractions[2])) as client,
     ):
         mode = "supervised" if chance.random() < 0.4 else "agent"
-        made = await direct.retry(lambda: direct.call("POST", "/api/contexts", {"mode": mode}))
+        made = await direct.retry(lambda: direct.request("POST", "/api/contexts", {"mode": mode}))
         context_id = made["context_id"]
         watch = Watch()
         async with ContextReplica(client, context_id) as copy:
@@ -298,7 +298,7 @@ async def the_pieces_are_exact(direct: Client, context_id: str, fresh: ContextRe
     async def pieces_after(message_id: str, sequence: int) -> list[Delta]:
         async with at_once:
             address = f"{path}/{message_id}/content?from_sequence={sequence}"
-            deltas: list[Delta] = await direct.call("GET", address, kind=list[Delta])
+            deltas: list[Delta] = await direct.request("GET", address, kind=list[Delta])
             return deltas
 
     for message_id in fresh.order:
@@ -333,7 +333,7 @@ async def no_call_ran_twice(direct: Client, context_id: str, fresh: ContextRepli
     results = {message.call_id: message for message in messages if isinstance(message, ToolResult)}
     assert len({call.id for call in asked}) == len(asked)
     assert Counter(call.id for call in asked) == Counter(m.call_id for m in messages if isinstance(m, ToolResult))
-    records: Page[CallView] = await direct.call(
+    records: Page[CallView] = await direct.request(
         "GET", f"/api/contexts/{context_id}/tool-calls?limit=200", kind=Page[CallView]
     )
     assert records.next is None
@@ -357,7 +357,7 @@ async def test_what_was_shown_and_then_lost_with_the_power_does_not_stay_on_the_
         Host(zygote, tmp_path, model) as host,
         Client(host.url, TOKEN, ambient=Brisk(lambda: 0.5)) as client,
     ):
-        made = await client.retry(lambda: client.call("POST", "/api/contexts", {"mode": "agent"}))
+        made = await client.retry(lambda: client.request("POST", "/api/contexts", {"mode": "agent"}))
         async with ContextReplica(client, made["context_id"]) as copy:
             await client.send(made["context_id"], "hello")
             await copy.until(lambda copy: copy.is_settled and list(pieces) in copy.texts.values())
@@ -384,8 +384,8 @@ class WatchedClient(Client):
         await super().__aenter__()
         return self
 
-    async def call(self, method: str, path: str, *given: Any, **options: Any) -> Any:
-        found = await super().call(method, path, *given, **options)
+    async def request(self, method: str, path: str, *given: Any, **options: Any) -> Any:
+        found = await super().request(method, path, *given, **options)
         if options.get("kind") is ContextView:
             self.pulled.set()
             await self.let_go.wait()
@@ -451,7 +451,7 @@ async def test_a_state_that_is_told_while_a_copy_pulls_is_not_lost(tmp_path: Pat
         served.client() as direct,
         WatchedClient(served.url, served.token) as client,
     ):
-        context_id = (await direct.call("POST", "/api/contexts", {"mode": "agent"}))["context_id"]
+        context_id = (await direct.request("POST", "/api/contexts", {"mode": "agent"}))["context_id"]
         async with ContextReplica(client, context_id) as copy:
             await direct.send(context_id, "go")
             await copy.until(lambda copy: copy.is_settled and any(copy.texts.values()))
@@ -541,7 +541,7 @@ async def test_a_context_whose_turn_is_over_has_no_message_that_is_being_written
 
         async def pull() -> None:
             while True:
-                pulled.append(await client.call("GET", f"/api/contexts/{context_id}", kind=ContextView))
+                pulled.append(await client.request("GET", f"/api/contexts/{context_id}", kind=ContextView))
 
         async with beside(pull(), pull(), pull()):
             for _ in range(turns):

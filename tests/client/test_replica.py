@@ -20,7 +20,7 @@ def is_idle(copy: ContextReplica) -> bool:
 async def test_a_copy_follows_a_turn_and_equals_a_fresh_load(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("change", "a")), Answer(text="Hello there, this is an answer.", delta_delay=0.01))
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        made = await client.call("POST", "/api/contexts", {"mode": "supervised"})
+        made = await client.request("POST", "/api/contexts", {"mode": "supervised"})
         context_id = made["context_id"]
         async with ContextReplica(client, context_id) as copy:
             await client.send(context_id, "go")
@@ -32,7 +32,7 @@ async def test_a_copy_follows_a_turn_and_equals_a_fresh_load(tmp_path: Path) -> 
             )
             call = present(copy.context).pending_tool_calls[0]
             path = f"/api/contexts/{context_id}/tool-calls/{call.id}/approve"
-            await client.call("POST", path, {"digest": call.digest})
+            await client.request("POST", path, {"digest": call.digest})
             await copy.until(lambda copy: is_idle(copy) and len(copy.order) == 4)
             async with ContextReplica(client, context_id) as fresh:
                 await fresh.until(is_idle)
@@ -45,7 +45,7 @@ async def test_a_copy_drops_the_text_of_attempts_that_were_cut(tmp_path: Path) -
     cut = Answer(deltas=("Half ", "of ", "it"), cut=2, delta_delay=0.01)
     world = World(tmp_path, cut, cut, cut, Answer(text="All of it.", delta_delay=0.01))
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        context_id = (await client.call("POST", "/api/contexts", {}))["context_id"]
+        context_id = (await client.request("POST", "/api/contexts", {}))["context_id"]
         async with ContextReplica(client, context_id) as copy:
             await client.send(context_id, "go")
             await copy.until(lambda copy: is_idle(copy) and len(copy.order) == 3)

@@ -161,7 +161,7 @@ async def test_a_person_is_told_when_what_a_command_runs_may_change(
     here = world(tmp_path, runs(command), DONE)
     async with here.runtime, Served(here.runtime, [tmp_path]) as served, served.client() as client:
         context_id, (call,) = await waiting(here)
-        answer = await client.call("GET", f"/api/contexts/{context_id}/tool-calls/{call.id}")
+        answer = await client.request("GET", f"/api/contexts/{context_id}/tool-calls/{call.id}")
         assert answer["may_change"] is may_change
     assert ("can still change after you approve" in call_card(call, "en")) is may_change
     assert ("仍可能被更改" in call_card(call, "zh")) is may_change
@@ -225,7 +225,7 @@ async def test_of_two_answers_at_once_the_first_counts_and_the_second_is_told(tm
 
 async def _status(client: Client, path: str, body: Any) -> int:
     try:
-        await client.call("POST", path, body)
+        await client.request("POST", path, body)
     except ServerError as error:
         return error.problem.status
     return 200

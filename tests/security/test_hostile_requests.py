@@ -146,8 +146,8 @@ async def test_who_opens_many_streams_and_never_reads_hinders_nobody(tmp_path: P
                     await asyncio.sleep(0.01)
                 for number in range(5):
                     await world.turn(context_id, f"go {number}")
-                assert (await client.call("GET", "/api/health"))["status"]
-                assert len(await client.call("GET", "/api/contexts")) >= 1
+                assert (await client.request("GET", "/api/health"))["status"]
+                assert len(await client.request("GET", "/api/contexts")) >= 1
             assert here.server_state.metrics.streams_open == 300
             assert own_size() - size < GROWTH_AT_MOST
         finally:

@@ -10,7 +10,7 @@ from tests.storage.test_audit_heads import CHANGE, DONE, audit_file, conversatio
 async def asked(path: Path, *routes: str) -> list[Any]:
     world = opened(path, CHANGE, DONE)
     async with world.runtime as runtime, Served(runtime, [path]) as served, served.client() as client:
-        return [await client.call("GET", route) for route in routes]
+        return [await client.request("GET", route) for route in routes]
 
 
 async def test_every_page_of_the_audit_says_whether_the_chain_is_whole(tmp_path: Path) -> None:

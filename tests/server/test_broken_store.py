@@ -112,13 +112,13 @@ async def test_a_missing_data_directory_is_told_and_nothing_is_said_to_be_saved(
             problem = (await refusal(client, "POST", path, body)).problem
             assert (problem.status, problem.code) == (503, "store_unavailable")
             assert str(broken.data) in problem.detail
-        health = await client.call("GET", "/api/health")
+        health = await client.request("GET", "/api/health")
         assert (health["status"], health["problems"][0]["code"]) == ("failing", "store_unavailable")
 
 
 async def refusal(client: Client, method: str, path: str, body: Any = None) -> ServerError:
     with pytest.raises(ServerError) as caught:
-        await client.call(method, path, body)
+        await client.request(method, path, body)
     return caught.value
 
 
@@ -130,7 +130,7 @@ async def test_a_full_disk_is_told_by_health_and_the_log_until_there_is_room_aga
     broken.world.change.release.clear()
     async with broken.served() as (_, client):
         context_id = await broken.world.start()
-        assert (await client.call("GET", "/api/health"))["problems"] == []
+        assert (await client.request("GET", "/api/health"))["problems"] == []
         await broken.world.runtime.send(context_id, "go")
         await broken.world.change.started.wait()
         broken.fill()
@@ -138,7 +138,7 @@ async def test_a_full_disk_is_told_by_health_and_the_log_until_there_is_room_aga
         live = await broken.world.runtime.rested(context_id)
         assert isinstance(live.state, WaitingForRecovery)
         for _ in range(3):
-            health = await client.call("GET", "/api/health")
+            health = await client.request("GET", "/api/health")
             (problem,) = health["problems"]
             assert (health["status"], health["contexts_waiting"]) == ("failing", 1)
             assert (problem["code"], problem["since"]) == ("store_refused", "2026-01-01T00:00:00.000Z")
@@ -156,10 +156,10 @@ async def test_a_full_disk_is_told_by_health_and_the_log_until_there_is_room_aga
         await retried(broken.world, context_id)
         live = await broken.world.runtime.rested(context_id)
         assert (live.state, live.core.last_turn, broken.world.change.ran) == (Idle(), "interrupted", ["a"])
-        assert (await client.call("GET", "/api/health"))["status"] == "ok"
+        assert (await client.request("GET", "/api/health"))["status"] == "ok"
         told = [record for record in caplog.records if record.name == "pilothouse.storage"]
         assert [record.levelno for record in told] == [logging.ERROR, logging.WARNING]
-        await client.call("POST", f"/api/contexts/{context_id}/continue")
+        await client.request("POST", f"/api/contexts/{context_id}/continue")
         await broken.world.runtime.rested(context_id)
         assert content_of((await broken.world.runtime.read_messages(context_id))[-1]) == "done"
 
@@ -178,9 +178,9 @@ async def test_health_is_well_again_by_itself_where_only_a_command_was_refused(t
     async with broken.served() as (_, client):
         broken.fill()
         assert (await refusal(client, "POST", "/api/contexts", {})).problem.status == 503
-        assert (await client.call("GET", "/api/health"))["status"] == "failing"
+        assert (await client.request("GET", "/api/health"))["status"] == "failing"
         broken.disk.disarm()
-        assert (await client.call("GET", "/api/health"))["status"] == "ok"
+        assert (await client.request("GET", "/api/health"))["status"] == "ok"
 
 
 async def test_the_chat_stream_tells_of_a_full_disk(tmp_path: Path) -> None:

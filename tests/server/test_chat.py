@@ -127,10 +127,10 @@ async def test_in_build_several_commands_run_one_after_the_other(tmp_path: Path)
 async def test_a_thread_that_is_created_starts_in_build_and_keeps_its_mode_afterwards(tmp_path: Path) -> None:
     async with chatting(tmp_path, DONE, DONE, DONE) as (_, client, _):
         await told(client.chat("t", "one"))
-        assert (await client.call("GET", "/api/contexts/t"))["mode"] == "agent"
+        assert (await client.request("GET", "/api/contexts/t"))["mode"] == "agent"
         await told(client.chat("t", "two", mode="planner"))
         await told(client.chat("t", "three"))
-        assert (await client.call("GET", "/api/contexts/t"))["mode"] == "plan"
+        assert (await client.request("GET", "/api/contexts/t"))["mode"] == "plan"
 
 
 async def test_pending_calls_interrupt_and_are_decided_by_id_by_position_and_with_edits(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ async def test_a_resume_that_does_not_fit_is_refused_and_changes_nothing(
         with pytest.raises(ServerError) as refused:
             await told(resume(client, "t", body))
         assert refused.value.problem.status == status
-        assert len((await client.call("GET", "/api/contexts/t"))["pending_tool_calls"]) == 1
+        assert len((await client.request("GET", "/api/contexts/t"))["pending_tool_calls"]) == 1
         assert world.change.ran == []
 
 
@@ -197,7 +197,7 @@ async def test_a_busy_thread_is_409_and_a_blank_message_makes_no_thread(tmp_path
                 await told(client.chat("fresh", message, mode=mode))
             assert refused.value.problem.status == 422
         with pytest.raises(ServerError) as refused:
-            await client.call("GET", "/api/contexts/fresh")
+            await client.request("GET", "/api/contexts/fresh")
         assert refused.value.problem.status == 404
 
 

@@ -41,23 +41,23 @@ async def raw(url: str, method: str, path: str, data: Any, kind: str) -> tuple[i
 
 async def refusal(client: Client, method: str, path: str, body: Any = None) -> tuple[int, str]:
     with pytest.raises(ServerError) as refused:
-        await client.call(method, path, body)
+        await client.request(method, path, body)
     return refused.value.problem.status, refused.value.problem.code
 
 
 async def test_contexts_are_made_listed_changed_and_deleted(tmp_path: Path) -> None:
     async with serving(tmp_path) as (_, client, _):
-        made = [await client.call("POST", "/api/contexts", {"title": f"n{number}"}) for number in range(3)]
-        page = await client.call("GET", "/api/contexts?limit=2")
+        made = [await client.request("POST", "/api/contexts", {"title": f"n{number}"}) for number in range(3)]
+        page = await client.request("GET", "/api/contexts?limit=2")
         assert len(page["items"]) == 2
-        rest = await client.call("GET", f"/api/contexts?limit=2&cursor={quote(page['next'])}")
+        rest = await client.request("GET", f"/api/contexts?limit=2&cursor={quote(page['next'])}")
         assert len(rest["items"]) == 1
         assert rest["next"] is None
         one = f"/api/contexts/{made[0]['context_id']}"
-        changed = await client.call("PATCH", one, {"title": "  New  name ", "archived": True})
+        changed = await client.request("PATCH", one, {"title": "  New  name ", "archived": True})
         assert (changed["title"], changed["archived"]) == ("New name", True)
-        assert len((await client.call("GET", "/api/contexts?archived=true"))["items"]) == 1
-        await client.call("DELETE", one)
+        assert len((await client.request("GET", "/api/contexts?archived=true"))["items"]) == 1
+        await client.request("DELETE", one)
         assert await refusal(client, "GET", one) == (404, "unknown_context")
 
 
@@ -84,7 +84,7 @@ async def test_a_context_that_cannot_be_is_422_and_is_not_made(tmp_path: Path, b
     world = World(root)
     async with world.runtime, Served(world.runtime, [root]) as served, served.client() as client:
         assert (await refusal(client, "POST", "/api/contexts", body))[0] == 422
-        assert (await client.call("GET", "/api/contexts"))["items"] == []
+        assert (await client.request("GET", "/api/contexts"))["items"] == []
 
 
 async def test_a_workspace_lies_beneath_a_root_also_behind_links(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ async def test_a_workspace_lies_beneath_a_root_also_behind_links(tmp_path: Path)
     (root / "link").symlink_to(outside)
     world = World(root)
     async with world.runtime, Served(world.runtime, [root]) as served, served.client() as client:
-        made = await client.call("POST", "/api/contexts", {"workspace": "inner"})
+        made = await client.request("POST", "/api/contexts", {"workspace": "inner"})
         assert made["workspace"] == str(root / "inner")
         assert await refusal(client, "POST", "/api/contexts", {"workspace": "link"}) == (422, "outside_roots")
 
@@ -108,7 +108,7 @@ async def test_the_same_request_under_the_same_key_is_one_message(tmp_path: Path
             await client.send(context_id, "something else", key="k1")
         assert (refused.value.problem.status, refused.value.problem.code) == (422, "key_reused")
         await world.runtime.rested(context_id)
-        page = await client.call("GET", f"/api/contexts/{context_id}/messages")
+        page = await client.request("GET", f"/api/contexts/{context_id}/messages")
         assert [each["content"] for each in page["items"] if each["role"] == "user"] == ["hi"]
 
 
@@ -118,20 +118,20 @@ async def test_a_queue_is_shown_edited_and_taken_back(tmp_path: Path) -> None:
         context_id = await world.start()
         path = f"/api/contexts/{context_id}"
         body = {"payload": {"type": "text", "content": "go"}}
-        await client.call("POST", f"{path}/messages", body)
+        await client.request("POST", f"{path}/messages", body)
         await pay.started.wait()
         assert await refusal(client, "POST", f"{path}/messages", body) == (409, "turn_active")
-        one = await client.call("POST", f"{path}/messages", {**body, "queue": True})
-        two = await client.call("POST", f"{path}/messages", {**body, "queue": True})
+        one = await client.request("POST", f"{path}/messages", {**body, "queue": True})
+        two = await client.request("POST", f"{path}/messages", {**body, "queue": True})
         assert one["turn_id"] is None
         said = {"payload": {"type": "text", "content": "rather this"}}
-        page = await client.call("PATCH", f"{path}/queue/{one['message_id']}", said)
+        page = await client.request("PATCH", f"{path}/queue/{one['message_id']}", said)
         assert [item["messages"][0]["content"] for item in page["items"]] == ["rather this", "go"]
-        await client.call("DELETE", f"{path}/queue/{two['message_id']}")
+        await client.request("DELETE", f"{path}/queue/{two['message_id']}")
         assert await refusal(client, "DELETE", f"{path}/queue/{two['message_id']}") == (404, "unknown_queued")
         pay.release.set()
         await world.runtime.rested(context_id)
-        page = await client.call("GET", f"{path}/messages")
+        page = await client.request("GET", f"{path}/messages")
         assert [each["content"] for each in page["items"] if each["role"] == "user"] == ["go", "rather this"]
 
 
@@ -141,28 +141,28 @@ async def test_calls_are_decided_one_by_one_together_and_explained(tmp_path: Pat
         context_id = await world.start("supervised")
         await world.turn(context_id)
         path = f"/api/contexts/{context_id}/tool-calls"
-        calls = (await client.call("GET", f"{path}?status=pending"))["items"]
+        calls = (await client.request("GET", f"{path}?status=pending"))["items"]
         a, b, c, d, e = calls
         assert [offer["scope"] for offer in a["rule_offers"]] == ["exact", "tool", "exact_for_good", "tool_for_good"]
         assert await refusal(client, "POST", f"{path}/{a['id']}/approve", {"digest": "x"}) == (409, "digest_changed")
-        approved = await client.call("POST", f"{path}/{a['id']}/approve", {"digest": a["digest"]})
+        approved = await client.request("POST", f"{path}/{a['id']}/approve", {"digest": a["digest"]})
         assert (approved["decided_by"], approved["status"]) == ("local", "executing")
         assert await refusal(client, "POST", f"{path}/{a['id']}/approve", {}) == (409, "call_decided")
-        await client.call("POST", f"{path}/{b['id']}/reject", {"reason": "no"})
+        await client.request("POST", f"{path}/{b['id']}/reject", {"reason": "no"})
         both = [{"id": c["id"], "verdict": "approve"}, {"id": d["id"], "verdict": "reject", "reason": "never"}]
-        decided = await client.call("POST", f"{path}/decide", {"decisions": both})
+        decided = await client.request("POST", f"{path}/decide", {"decisions": both})
         assert [each["status"] for each in decided["items"]][1] == "rejected"
-        assert len((await client.call("POST", f"{path}/approve-all", {"ids": [e["id"]]}))["items"]) == 1
+        assert len((await client.request("POST", f"{path}/approve-all", {"ids": [e["id"]]}))["items"]) == 1
         await world.runtime.rested(context_id)
         assert world.change.ran == ["a", "c", "e"]
-        page = await client.call("GET", f"{path}?limit=3")
+        page = await client.request("GET", f"{path}?limit=3")
         assert [each["id"] for each in page["items"]] == [a["id"], b["id"], c["id"]]
         assert page["items"][0]["result"]
-        rest = await client.call("GET", f"{path}?limit=3&cursor={page['next']}")
+        rest = await client.request("GET", f"{path}?limit=3&cursor={page['next']}")
         assert ([each["id"] for each in rest["items"]], rest["next"]) == ([d["id"], e["id"]], None)
-        rejected = await client.call("GET", f"{path}?status=rejected")
+        rejected = await client.request("GET", f"{path}?status=rejected")
         assert [each["id"] for each in rejected["items"]] == [b["id"], d["id"]]
-        why = await client.call("GET", f"{path}/{b['id']}/explain")
+        why = await client.request("GET", f"{path}/{b['id']}/explain")
         assert any("no" in (step.get("why") or "") for step in why["items"])
         assert await refusal(client, "GET", f"{path}/nobody") == (404, "unknown_call")
 
@@ -172,8 +172,8 @@ async def test_a_switch_is_previewed_and_tells_what_became_of_pending_calls(tmp_
         context_id = await world.start("supervised")
         await world.turn(context_id)
         path = f"/api/contexts/{context_id}/mode"
-        would = await client.call("GET", f"{path}/preview?mode=build")
-        told = await client.call("PUT", path, {"mode": "build"})
+        would = await client.request("GET", f"{path}/preview?mode=build")
+        told = await client.request("PUT", path, {"mode": "build"})
         assert (told["mode"], told["started"]) == ("agent", [would["items"][0]["id"]])
         assert await refusal(client, "PUT", path, {"mode": "nope"}) == (422, "unknown_mode")
 
@@ -181,17 +181,17 @@ async def test_a_switch_is_previewed_and_tells_what_became_of_pending_calls(tmp_
 async def test_rules_are_given_listed_and_revoked(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, client, _):
         context_id = await world.start()
-        here = await client.call(
+        here = await client.request(
             "POST", "/api/rules", {"effect": "deny", "scope": {"tool": "change"}, "context_id": context_id}
         )
-        good = await client.call("POST", "/api/rules", {"effect": "ask", "scope": {"tool": "look"}})
-        lasting = await client.call("GET", "/api/rules")
+        good = await client.request("POST", "/api/rules", {"effect": "ask", "scope": {"tool": "look"}})
+        lasting = await client.request("GET", "/api/rules")
         assert [rule["id"] for rule in lasting["items"]] == [good["id"]]
-        counting = await client.call("GET", f"/api/rules?context_id={context_id}")
+        counting = await client.request("GET", f"/api/rules?context_id={context_id}")
         assert {rule["id"] for rule in counting["items"]} == {here["id"], good["id"]}
-        await client.call("DELETE", f"/api/rules/{here['id']}?context_id={context_id}")
-        await client.call("DELETE", f"/api/rules/{good['id']}")
-        assert (await client.call("GET", f"/api/rules?context_id={context_id}"))["items"] == []
+        await client.request("DELETE", f"/api/rules/{here['id']}?context_id={context_id}")
+        await client.request("DELETE", f"/api/rules/{good['id']}")
+        assert (await client.request("GET", f"/api/rules?context_id={context_id}"))["items"] == []
         assert (await refusal(client, "DELETE", f"/api/rules/{good['id']}"))[0] == 404
 
 
@@ -202,20 +202,20 @@ async def test_branches_with_any_name_are_made_switched_merged_and_deleted(tmp_p
         path = f"/api/contexts/{context_id}"
         name = "feature/é 100%?#"
         at = f"{path}/branches/{quote(name, safe='')}"
-        made = await client.call("POST", f"{path}/branches", {"name": name})
+        made = await client.request("POST", f"{path}/branches", {"name": name})
         assert (made["name"], made["length"]) == (name, 2)
-        await client.call("PUT", f"{path}/active-branch", {"branch": name})
+        await client.request("PUT", f"{path}/active-branch", {"branch": name})
         await world.turn(context_id, "there")
-        assert (await client.call("GET", f"{at}?limit=1"))["length"] == 4
-        preview = await client.call("POST", f"{at}/merge", {"target": "main", "preview": True})
-        merged = await client.call("POST", f"{at}/merge", {"target": "main"})
+        assert (await client.request("GET", f"{at}?limit=1"))["length"] == 4
+        preview = await client.request("POST", f"{at}/merge", {"target": "main", "preview": True})
+        merged = await client.request("POST", f"{at}/merge", {"target": "main"})
         assert merged == preview
-        where = await client.call("GET", f"{path}/messages/{merged['message_ids'][0]}/provenance?branch=main")
+        where = await client.request("GET", f"{path}/messages/{merged['message_ids'][0]}/provenance?branch=main")
         assert where["branch"] == name
         assert await refusal(client, "DELETE", at) == (409, "branch_in_use")
-        await client.call("PUT", f"{path}/active-branch", {"branch": "main"})
-        await client.call("PATCH", at, {"prompt_addition": "Be brief."})
-        await client.call("DELETE", at)
+        await client.request("PUT", f"{path}/active-branch", {"branch": "main"})
+        await client.request("PATCH", at, {"prompt_addition": "Be brief."})
+        await client.request("DELETE", at)
         assert await refusal(client, "GET", at) == (404, "unknown_branch")
 
 
@@ -228,21 +228,21 @@ async def test_an_edited_message_and_the_one_before_lead_to_each_other_on_branch
         for number in range(turns):
             await world.turn(context_id, str(number))
         path = f"/api/contexts/{context_id}"
-        before = await client.call("GET", path)
+        before = await client.request("GET", path)
         assert before["branches"]["main"]["fork"] is None
-        (first, *_) = (await client.call("GET", f"{path}/branches/main?before=1"))["message_ids"]
+        (first, *_) = (await client.request("GET", f"{path}/branches/main?before=1"))["message_ids"]
         body = {"payloads": [{"type": "text", "content": "said otherwise"}]}
-        sent = await client.call("POST", f"{path}/messages/{first}/edit", body)
+        sent = await client.request("POST", f"{path}/messages/{first}/edit", body)
         await world.runtime.rested(context_id)
         for active, other, here, there in [
             ("main-2", "main", sent["message_id"], first),
             ("main", "main-2", first, sent["message_id"]),
         ]:
-            context = await client.call("PUT", f"{path}/active-branch", {"branch": active})
+            context = await client.request("PUT", f"{path}/active-branch", {"branch": active})
             expected = {"position": 0, "message_id": here, "sibling_id": there}
             assert context["branches"][active]["fork"] is None
             assert context["branches"][other]["fork"] == expected
-            assert (await client.call("GET", f"{path}/branches/{other}"))["fork"] == expected
+            assert (await client.request("GET", f"{path}/branches/{other}"))["fork"] == expected
 
 
 async def test_messages_are_paged_from_the_end_and_edited_in_place(tmp_path: Path) -> None:
@@ -251,16 +251,16 @@ async def test_messages_are_paged_from_the_end_and_edited_in_place(tmp_path: Pat
         await world.turn(context_id, "one")
         await world.turn(context_id, "two")
         path = f"/api/contexts/{context_id}/messages"
-        last = await client.call("GET", f"{path}?limit=3")
-        first = await client.call("GET", f"{path}?limit=3&before={last['next']}")
+        last = await client.request("GET", f"{path}?limit=3")
+        first = await client.request("GET", f"{path}?limit=3&before={last['next']}")
         assert (len(last["items"]), len(first["items"]), first["next"]) == (3, 1, None)
         ids = ",".join(each["message_id"] for each in reversed(last["items"]))
-        by_id = await client.call("GET", f"{path}?ids={ids}")
+        by_id = await client.request("GET", f"{path}?ids={ids}")
         assert by_id == list(reversed(last["items"]))
         said = {"payloads": [{"type": "text", "content": "uno"}]}
-        await client.call("POST", f"{path}/{first['items'][0]['message_id']}/edit", said)
+        await client.request("POST", f"{path}/{first['items'][0]['message_id']}/edit", said)
         await world.runtime.rested(context_id)
-        page = await client.call("GET", path)
+        page = await client.request("GET", path)
         assert [each["content"] for each in page["items"] if each["role"] == "user"] == ["uno"]
 
 
@@ -280,11 +280,11 @@ async def test_an_export_comes_back_by_import_but_only_beneath_the_roots(tmp_pat
         assert status == 409
         status, answer = await raw(served.url, "POST", f"{path}?context_id=copy", data, kind)
         assert (status, answer) == (201, b'{"context_id":"copy"}')
-        assert len((await client.call("GET", "/api/contexts/copy/messages"))["items"]) == 2
+        assert len((await client.request("GET", "/api/contexts/copy/messages"))["items"]) == 2
         status, answer = await raw(served.url, "POST", f"{path}?context_id=x", data[:-5], kind)
         assert (status, b"invalid_export" in answer) == (422, True)
         _, data = await raw(served.url, "GET", f"/api/contexts/{away}/export", b"", "")
-        await client.call("DELETE", "/api/contexts/away")
+        await client.request("DELETE", "/api/contexts/away")
         status, answer = await raw(served.url, "POST", path, data, kind)
         assert (status, b"outside_roots" in answer) == (422, True)
         status, _ = await raw(served.url, "POST", f"{path}?workspace=.", data, kind)
@@ -296,11 +296,11 @@ async def test_errors_are_problems_in_the_readers_language(tmp_path: Path) -> No
     async with world.runtime, Served(world.runtime, [tmp_path]) as served:
         async with served.client(language="zh-CN,zh;q=0.9,en;q=0.8") as client:
             with pytest.raises(ServerError, match="不存在"):
-                await client.call("GET", "/api/contexts/nobody")
-            assert (await client.call("GET", "/api/modes"))["items"][0]["title"] == "智能体"
+                await client.request("GET", "/api/contexts/nobody")
+            assert (await client.request("GET", "/api/modes"))["items"][0]["title"] == "智能体"
         async with served.client(language="de, en;q=0.5") as client:
             with pytest.raises(ServerError, match="doesn't exist"):
-                await client.call("GET", "/api/contexts/nobody")
+                await client.request("GET", "/api/contexts/nobody")
             assert await refusal(client, "GET", "/api/nothing") == (404, "no_such_path")
             assert await refusal(client, "GET", "/api/contexts?limit=0") == (422, "invalid_request")
             assert await refusal(client, "GET", "/api/contexts?limit=x") == (422, "invalid_request")
@@ -317,21 +317,25 @@ async def test_errors_are_problems_in_the_readers_language(tmp_path: Path) -> No
 async def test_what_is_known_of_the_model_can_be_asked_for(tmp_path: Path) -> None:
     facts = ModelFacts(window=32_000, vision=True, tokenizer="o200k", price=Price(input=0.5, output=2))
     async with serving(tmp_path, DONE, catalog=ModelCatalog({"test": facts})) as (_, client, _):
-        (model,) = (await client.call("GET", "/api/models"))["items"]
+        (model,) = (await client.request("GET", "/api/models"))["items"]
         assert (model["window"], model["vision"], model["tokenizer"]) == (32_000, True, "o200k")
         assert (model["input_price"], model["output_price"]) == (0.5, 2)
 
 
 async def test_what_there_is_can_be_asked_for_and_metrics_parse(tmp_path: Path) -> None:
     async with serving(tmp_path, DONE) as (world, client, url):
-        assert {mode["name"] for mode in (await client.call("GET", "/api/modes"))["items"]} >= {"agent", "plan", "ask"}
-        tools = (await client.call("GET", "/api/tools"))["items"]
+        assert {mode["name"] for mode in (await client.request("GET", "/api/modes"))["items"]} >= {
+            "agent",
+            "plan",
+            "ask",
+        }
+        tools = (await client.request("GET", "/api/tools"))["items"]
         assert {"look", "change", "ask_user"} <= {tool["name"] for tool in tools}
         assert tools[0]["parameters"]["type"] == "object"
         nothing = dict.fromkeys(("window", "tokenizer", "input_price", "output_price"))
         own = {"name": "test", "is_default": True, "is_demo": False, "vision": False, **nothing}
-        assert (await client.call("GET", "/api/models"))["items"] == [own], "nothing is made up of an unknown one"
-        health = await client.call("GET", "/api/health")
+        assert (await client.request("GET", "/api/models"))["items"] == [own], "nothing is made up of an unknown one"
+        health = await client.request("GET", "/api/health")
         assert health["status"] == "ok"
         assert [promise["name"] for promise in health["promises"]] == list(SandboxPromise)
         assert health["sandbox"] is all(promise["kept"] for promise in health["promises"])
@@ -350,15 +354,15 @@ async def test_usage_audit_and_elevation(tmp_path: Path) -> None:
         context_id = await world.start("review")
         await world.turn(context_id)
         path = f"/api/contexts/{context_id}"
-        assert (await client.call("GET", f"{path}/usage"))["total"] == {"input_tokens": 5, "output_tokens": 2}
-        await client.call("POST", f"{path}/elevation", {"minutes": 5})
-        assert (await client.call("GET", path))["elevation"]["until"]
-        await client.call("DELETE", f"{path}/elevation")
+        assert (await client.request("GET", f"{path}/usage"))["total"] == {"input_tokens": 5, "output_tokens": 2}
+        await client.request("POST", f"{path}/elevation", {"minutes": 5})
+        assert (await client.request("GET", path))["elevation"]["until"]
+        await client.request("DELETE", f"{path}/elevation")
         assert await refusal(client, "DELETE", f"{path}/elevation") == (409, "no_elevation")
         assert (await refusal(client, "POST", f"{path}/elevation", {}))[0] == 422
-        page = await client.call("GET", f"{path}/audit?limit=2")
+        page = await client.request("GET", f"{path}/audit?limit=2")
         assert [entry["sequence"] for entry in page["items"]] == [1, 2]
-        rest = await client.call("GET", f"{path}/audit?limit=200&cursor={page['next']}")
+        rest = await client.request("GET", f"{path}/audit?limit=200&cursor={page['next']}")
         assert (rest["items"][0]["sequence"], rest["next"]) == (3, None)
         assert await refusal(client, "GET", f"{path}/audit?cursor=x") == (422, "invalid_cursor")
 
@@ -372,21 +376,21 @@ async def test_a_turn_is_cancelled_continued_paused_and_resumed(tmp_path: Path) 
             assert (await refusal(client, "POST", f"{path}/{command}"))[0] == 409
         await client.send(context_id, "go")
         await pay.started.wait()
-        await client.call("POST", f"{path}/pause")
+        await client.request("POST", f"{path}/pause")
         pay.release.set()
         await world.runtime.rested(context_id)
-        assert (await client.call("GET", path))["current_state"]["type"] == "paused"
-        await client.call("POST", f"{path}/cancel")
-        assert (await client.call("GET", path))["last_turn"] == "cancelled"
-        await client.call("POST", f"{path}/continue")
+        assert (await client.request("GET", path))["current_state"]["type"] == "paused"
+        await client.request("POST", f"{path}/cancel")
+        assert (await client.request("GET", path))["last_turn"] == "cancelled"
+        await client.request("POST", f"{path}/continue")
         await world.runtime.rested(context_id)
-        assert (await client.call("GET", path))["last_turn"] == "complete"
+        assert (await client.request("GET", path))["last_turn"] == "complete"
 
 
 @pytest.mark.parametrize("given", ["known\n", "known\r", "\nknown", "kn own", "", "x" * 65])
 async def test_an_id_is_letters_and_no_line_end_stands_behind_it(tmp_path: Path, given: str) -> None:
     async with serving(tmp_path) as (_, client, _):
-        await client.call("POST", "/api/contexts", {"title": "one"})
+        await client.request("POST", "/api/contexts", {"title": "one"})
         refused = (422, "invalid_request")
         assert await refusal(client, "PUT", "/api/session/active-context", {"context_id": given}) == refused
         assert await refusal(client, "GET", f"/api/contexts?parent={quote(given)}") == refused

@@ -41,7 +41,7 @@ async def test_an_answer_has_openais_form(tmp_path: Path) -> None:
         client,
         _,
     ):
-        found = await client.call("POST", PATH, {"model": "x", "messages": HELLO, "temperature": 0.5, "n": 1})
+        found = await client.request("POST", PATH, {"model": "x", "messages": HELLO, "temperature": 0.5, "n": 1})
     assert found["object"] == "chat.completion"
     assert found["choices"][0]["message"] == {"role": "assistant", "content": "Hello to you."}
     assert found["usage"] == {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
@@ -65,7 +65,7 @@ async def test_a_stream_has_openais_form_and_ends_with_done(tmp_path: Path) -> N
 async def test_what_would_need_a_person_is_denied_and_said(tmp_path: Path, mode: str) -> None:
     answers = asks(("change", "a")), Answer(text="I could not.")
     async with serving(tmp_path, *answers, completions_mode=mode) as (world, client, _):
-        found = await client.call("POST", PATH, {"messages": HELLO})
+        found = await client.request("POST", PATH, {"messages": HELLO})
         assert world.change.ran == []
     said = found["choices"][0]["message"]["content"]
     assert "Change" in said or "change" in said
@@ -76,7 +76,7 @@ async def test_a_question_is_answered_with_that_nobody_is_there(tmp_path: Path) 
     question = {"questions": [{"question": "Which?"}, {"question": "When?"}]}
     asked = Answer(calls=(ScriptedCall(tool="ask_user", arguments=question),))
     async with serving(tmp_path, asked, Answer(text="Fine.")) as (world, client, _):
-        found = await client.call("POST", PATH, {"messages": HELLO})
+        found = await client.request("POST", PATH, {"messages": HELLO})
         assert "Nobody can be asked" in str(world.model.requests[-1].messages)
     said = found["choices"][0]["message"]["content"]
     assert said.startswith("Fine.")
@@ -88,7 +88,7 @@ async def test_a_sub_agent_that_waits_is_denied_too(tmp_path: Path) -> None:
     sends = Answer(calls=(ScriptedCall(tool="delegate", arguments={"task": "change it"}),))
     answers = sends, asks(("change", "a")), Answer(text="I was not allowed."), Answer(text="It was not done.")
     async with serving(tmp_path, *answers, completions_mode="review") as (world, client, _):
-        found = await client.call("POST", PATH, {"messages": HELLO})
+        found = await client.request("POST", PATH, {"messages": HELLO})
         assert world.change.ran == []
     assert "It was not done." in found["choices"][0]["message"]["content"]
 
@@ -101,12 +101,12 @@ async def test_what_was_said_before_is_told_and_a_named_context_is_gone_on_with(
             {"role": "assistant", "content": "Noted."},
             {"role": "user", "content": "What is it?"},
         ]
-        await client.call("POST", PATH, {"messages": history})
+        await client.request("POST", PATH, {"messages": history})
         asked = str(world.model.requests[-1].messages)
         assert "Be brief." in asked
         assert "My name is Ada." in asked
         context_id = await world.start("agent")
-        await client.call("POST", PATH, {"messages": history, "metadata": {"context_id": context_id}})
+        await client.request("POST", PATH, {"messages": history, "metadata": {"context_id": context_id}})
         assert "Ada" not in str(world.model.requests[-1].messages)
         live = await world.runtime.context(context_id)
         assert live.core.mode == "review"
@@ -123,27 +123,27 @@ async def test_bad_requests_are_refused_and_leave_nothing(tmp_path: Path) -> Non
         ]
         for body in bad:
             with pytest.raises(ServerError) as refused:
-                await client.call("POST", PATH, body)
+                await client.request("POST", PATH, body)
             assert refused.value.problem.status == 422
         mine = await world.start()
         async with Client(served.url, served.tokens.add("anna")) as anna:
             with pytest.raises(ServerError) as refused:
-                await anna.call("POST", PATH, {"messages": HELLO, "metadata": {"context_id": mine}})
+                await anna.request("POST", PATH, {"messages": HELLO, "metadata": {"context_id": mine}})
             assert refused.value.problem.status == 404
-        assert len((await client.call("GET", "/api/contexts"))["items"]) == 1
+        assert len((await client.request("GET", "/api/contexts"))["items"]) == 1
 
 
 async def test_a_model_that_fails_is_502(tmp_path: Path) -> None:
     async with serving(tmp_path) as (_, client, _):
         with pytest.raises(ServerError) as refused:
-            await client.call("POST", PATH, {"messages": HELLO})
+            await client.request("POST", PATH, {"messages": HELLO})
         assert (refused.value.problem.status, refused.value.problem.code) == (502, "script_exhausted")
 
 
 async def test_a_context_in_a_stricter_mode_stays_in_it(tmp_path: Path) -> None:
     async with serving(tmp_path, asks(("change", "a")), completions_mode="agent") as (world, client, _):
         context_id = await world.start("plan")
-        await client.call("POST", PATH, {"messages": HELLO, "metadata": {"context_id": context_id}})
+        await client.request("POST", PATH, {"messages": HELLO, "metadata": {"context_id": context_id}})
         assert (await world.runtime.context(context_id)).core.mode == "plan"
         assert world.change.ran == []
 
@@ -157,9 +157,9 @@ async def test_a_stricter_mode_of_the_folder_and_the_users_policy_hold_here_too(
         Served(world.runtime, [tmp_path], completions_mode="agent") as served,
         served.client() as client,
     ):
-        await client.call("PUT", "/api/session/preferences", {"tool_approval_policy": {"kind": "manual"}})
-        await client.call("POST", PATH, {"messages": HELLO})
-        await client.call("POST", PATH, {"messages": HELLO})
+        await client.request("PUT", "/api/session/preferences", {"tool_approval_policy": {"kind": "manual"}})
+        await client.request("POST", PATH, {"messages": HELLO})
+        await client.request("POST", PATH, {"messages": HELLO})
         assert (world.change.ran, world.look.ran) == ([], [])
 
 
@@ -208,10 +208,10 @@ async def test_a_switch_to_a_stricter_mode_that_is_on_its_way_holds(tmp_path: Pa
         context_id = await world.start("agent")
         live = await world.runtime.context(context_id)
         release = store.hold(lambda _, change: change.core.mode == "plan")
-        switching = asyncio.ensure_future(client.call("PUT", f"/api/contexts/{context_id}/mode", {"mode": "plan"}))
+        switching = asyncio.ensure_future(client.request("PUT", f"/api/contexts/{context_id}/mode", {"mode": "plan"}))
         await store.held.wait()
         body = {"messages": HELLO, "metadata": {"context_id": context_id}}
-        asking = asyncio.ensure_future(client.call("POST", PATH, body))
+        asking = asyncio.ensure_future(client.request("POST", PATH, body))
         while not live.lock._waiters:
             await asyncio.sleep(0)
         release.set()
@@ -234,7 +234,7 @@ async def test_a_store_that_refuses_the_denial_once_does_not_leave_the_call_wait
 
     store.refuses = refuses
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        found = await client.call("POST", PATH, {"messages": HELLO})
+        found = await client.request("POST", PATH, {"messages": HELLO})
     assert refused == [1, 2]
     assert "Not done." in found["choices"][0]["message"]["content"]
     assert world.change.ran == []
@@ -269,7 +269,7 @@ async def test_the_finish_reason_of_an_incomplete_answer_is_passed_on(
 ) -> None:
     async with serving(tmp_path, Answer(text=text, finish=finish)) as (_, client, served):
         if not stream:
-            (choice,) = (await client.call("POST", PATH, {"messages": HELLO}))["choices"]
+            (choice,) = (await client.request("POST", PATH, {"messages": HELLO}))["choices"]
             assert (choice["message"]["content"], choice["finish_reason"]) == (text, told)
             return
         async with aiohttp.ClientSession() as http:
@@ -286,6 +286,6 @@ async def test_the_finish_reason_of_an_incomplete_answer_is_passed_on(
 async def test_a_whole_answer_holds_no_text_of_attempts_that_were_cut(tmp_path: Path) -> None:
     cut = Answer(deltas=("Half ", "of ", "it"), cut=2)
     async with serving(tmp_path, cut, cut, Answer(text="All of it.")) as (world, client, _):
-        (choice,) = (await client.call("POST", PATH, {"messages": HELLO}))["choices"]
+        (choice,) = (await client.request("POST", PATH, {"messages": HELLO}))["choices"]
         assert world.ambient.slept
     assert choice == {"index": 0, "message": {"role": "assistant", "content": "All of it."}, "finish_reason": "stop"}

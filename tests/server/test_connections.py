@@ -94,7 +94,7 @@ async def test_1200_half_sent_requests_without_a_token_stop_nobody_who_has_one(t
     log = tmp_path / "log"
     async with served_with_few_descriptors(tmp_path, log) as server, Client(server.url, server.token) as client:
         assert server.port is not None
-        context_id = (await client.call("POST", "/api/contexts", {"mode": "agent"}))["context_id"]
+        context_id = (await client.request("POST", "/api/contexts", {"mode": "agent"}))["context_id"]
         signals = client.events("GET", f"/api/contexts/{context_id}/stream")
         await anext(signals)
         with contextlib.ExitStack() as attack:
@@ -109,9 +109,9 @@ async def test_1200_half_sent_requests_without_a_token_stop_nobody_who_has_one(t
             assert name != "Error", data
             if name == "StateChanged" and data.get("state", {}).get("type") == "idle":
                 break
-        page = await client.call("GET", f"/api/contexts/{context_id}/tool-calls")
+        page = await client.request("GET", f"/api/contexts/{context_id}/tool-calls")
         assert [call["status"] for call in page["items"]] == ["executed"]
-        messages = (await client.call("GET", f"/api/contexts/{context_id}/messages"))["items"]
+        messages = (await client.request("GET", f"/api/contexts/{context_id}/messages"))["items"]
         results = [message for message in messages if message["type"] == "tool_result"]
         assert f"{MAX_DESCRIPTORS // 2}\nran" in json.dumps(results[0]).replace("\\n", "\n"), (
             "commands keep their limit"
@@ -207,7 +207,7 @@ async def test_a_proxy_sends_requests_of_several_people_over_one_connection(tmp_
 
 async def test_streams_and_keep_alive_connections_of_people_survive_a_flood(tmp_path: Path) -> None:
     async with house(tmp_path) as here, here.client() as client, contextlib.AsyncExitStack() as flood:
-        context_id = (await client.call("POST", "/api/contexts", {}))["context_id"]
+        context_id = (await client.request("POST", "/api/contexts", {}))["context_id"]
         stream = client.events("GET", f"/api/contexts/{context_id}/stream")
         await anext(stream)
         one = aiohttp.TCPConnector(limit=1)
@@ -221,7 +221,7 @@ async def test_streams_and_keep_alive_connections_of_people_survive_a_flood(tmp_
                 assert answer.status == 200
                 await answer.read()
             assert next(iter(one._conns.values()))[0][0] is used[0], "the connection was kept"
-        await client.call("PATCH", f"/api/contexts/{context_id}", {"title": "Still here"})
+        await client.request("PATCH", f"/api/contexts/{context_id}", {"title": "Still here"})
         assert (await anext(stream))[0]
 
 

@@ -13,7 +13,7 @@ from tests.support.held_store import DONE, asks
 
 async def decided(client: Client, path: str, body: dict[str, Any]) -> CallDecided:
     with pytest.raises(CallDecided) as caught:
-        await client.call("POST", path, body)
+        await client.request("POST", path, body)
     assert caught.value.problem.status == 409
     return caught.value
 
@@ -27,9 +27,9 @@ async def test_a_late_decision_is_told_what_was_decided(tmp_path: Path, first: s
         await world.turn(context_id)
         calls, other = f"/api/contexts/{context_id}/tool-calls", (await world.runtime.pending_calls(context_id))[1]
         call = (await world.runtime.pending_calls(context_id))[0]
-        await client.call("POST", f"{calls}/{call.id}/{first}", {"reason": "no"} if first == "reject" else {})
+        await client.request("POST", f"{calls}/{call.id}/{first}", {"reason": "no"} if first == "reject" else {})
         if when == "after it":
-            await client.call("POST", f"{calls}/{other.id}/reject", {"reason": "no"})
+            await client.request("POST", f"{calls}/{other.id}/reject", {"reason": "no"})
             await world.runtime.rested(context_id)
         record = await world.runtime.call(context_id, call.id)
         verdict = "approved" if first == "approve" else "rejected"
@@ -54,7 +54,7 @@ async def test_one_call_that_was_decided_refuses_a_whole_request(tmp_path: Path)
         await world.turn(context_id)
         first, second = await world.runtime.pending_calls(context_id)
         calls = f"/api/contexts/{context_id}/tool-calls"
-        await client.call("POST", f"{calls}/{first.id}/reject", {"reason": "no"})
+        await client.request("POST", f"{calls}/{first.id}/reject", {"reason": "no"})
         error = await decided(client, f"{calls}/approve-all", {"ids": [second.id, first.id]})
         assert error.call_id == first.id
         assert [call.id for call in await world.runtime.pending_calls(context_id)] == [second.id]
@@ -66,7 +66,7 @@ async def test_every_item_of_the_list_has_a_title(tmp_path: Path) -> None:
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         await world.start()
         await world.runtime.create_context(tmp_path, title="Named")
-        items = (await client.call("GET", "/api/contexts"))["items"]
+        items = (await client.request("GET", "/api/contexts"))["items"]
         assert {item["title"] for item in items} == {None, "Named"}
 
 
@@ -75,5 +75,5 @@ async def test_a_waiting_call_names_the_letters_that_look_like_others(tmp_path: 
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         context_id = await world.start("supervised")
         await world.turn(context_id)
-        calls = (await client.call("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
+        calls = (await client.request("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
         assert [call["lookalikes"] for call in calls] == ["\u0430", ""]

@@ -31,7 +31,7 @@ class Place:
 
     async def answer(self, query: str = "", limit: int = 20) -> Any:
         path = f"/api/contexts/{self.context_id}/files?query={quote(query)}&limit={limit}"
-        return await self.client.call("GET", path)
+        return await self.client.request("GET", path)
 
     async def paths(self, query: str = "", limit: int = 20) -> list[str]:
         return [each["path"] for each in (await self.answer(query, limit))["items"]]
@@ -145,7 +145,7 @@ async def test_others_are_answered_while_one_looks(tmp_path: Path, monkeypatch: 
     async with placed(tmp_path) as here:
         asked = asyncio.create_task(here.paths("one"))
         await asyncio.to_thread(begun.wait)
-        assert (await here.client.call("GET", "/api/health"))["status"] == "ok"
+        assert (await here.client.request("GET", "/api/health"))["status"] == "ok"
         assert not asked.done()
         gate.set()
         assert await asked == ["one.txt"]

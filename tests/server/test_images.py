@@ -26,11 +26,11 @@ async def test_the_largest_image_is_sent_shown_and_read_back(tmp_path: Path) -> 
     data = b64encode(SIGNATURE + bytes(MAX_IMAGE_BYTES - len(SIGNATURE))).decode()
     async with serving(tmp_path, DONE, catalog=SEEING) as (world, client, _):
         context_id = await world.start()
-        await client.call("POST", f"/api/contexts/{context_id}/messages", body(base64=data))
+        await client.request("POST", f"/api/contexts/{context_id}/messages", body(base64=data))
         await world.runtime.rested(context_id)
         shown = msgspec.json.decode(world.model.requests[0].messages[1])["content"][1]
         assert shown["image_url"]["url"] == f"data:image/png;base64,{data}"
-        page = await client.call("GET", f"/api/contexts/{context_id}/messages")
+        page = await client.request("GET", f"/api/contexts/{context_id}/messages")
         (image,) = [each for each in page["items"] if each["type"] == "image"]
         assert (image["data"], image["media_type"]) == (data, "image/png")
 
@@ -58,17 +58,17 @@ async def test_an_upload_can_be_shown_queued_and_edited(tmp_path: Path) -> None:
     async with serving(tmp_path, Answer(text="x", silence=0), store=store) as (world, client, _):
         context_id = await world.start()
         upload = await world.runtime.add_file(context_id, "shot.png", picture())
-        await client.call("POST", f"/api/contexts/{context_id}/messages", body(path=upload.path))
-        queued = await client.call(
+        await client.request("POST", f"/api/contexts/{context_id}/messages", body(path=upload.path))
+        queued = await client.request(
             "POST", f"/api/contexts/{context_id}/messages", {**body(base64=PICTURE), "queue": True}
         )
         place = f"/api/contexts/{context_id}/queue"
-        ((_, image),) = [each["messages"] for each in (await client.call("GET", place))["items"]]
+        ((_, image),) = [each["messages"] for each in (await client.request("GET", place))["items"]]
         assert image["data"] == PICTURE
         assert await refusal(client, "PATCH", f"{place}/{queued['message_id']}", body()) == (422, "image_source")
-        changed = await client.call("PATCH", f"{place}/{queued['message_id']}", body(path=upload.path))
+        changed = await client.request("PATCH", f"{place}/{queued['message_id']}", body(path=upload.path))
         assert changed["items"][0]["messages"][1]["path"] == upload.path
         await world.runtime.cancel(context_id)
-        page = await client.call("GET", f"/api/contexts/{context_id}/messages")
+        page = await client.request("GET", f"/api/contexts/{context_id}/messages")
         first = next(each for each in page["items"] if each["type"] == "image")
         assert first["path"] == upload.path

@@ -49,19 +49,19 @@ async def test_a_thread_id_belongs_to_its_user(tmp_path: Path) -> None:
             for client, text in ((alice, "hers"), (bob, "bob's"), (carl, "carl's")):
                 assert [name for name, _ in await drained(client.chat("work", text))][-1] == "done"
             for client, text in ((alice, "hers"), (bob, "bob's"), (carl, "carl's")):
-                said = (await client.call("GET", "/api/contexts/work/messages"))["items"]
+                said = (await client.request("GET", "/api/contexts/work/messages"))["items"]
                 assert [each["content"] for each in said if each["role"] == "user"] == [text]
-                (listed,) = (await client.call("GET", "/api/contexts"))["items"]
-                shown = await client.call("GET", f"/api/contexts/{listed['context_id']}")
-                assert shown == await client.call("GET", "/api/contexts/work")
-                opened = await client.call("POST", "/api/session/open-contexts", {"context_id": "work"})
+                (listed,) = (await client.request("GET", "/api/contexts"))["items"]
+                shown = await client.request("GET", f"/api/contexts/{listed['context_id']}")
+                assert shown == await client.request("GET", "/api/contexts/work")
+                opened = await client.request("POST", "/api/session/open-contexts", {"context_id": "work"})
                 assert [tab["context_id"] for tab in opened["open_contexts"]] == [listed["context_id"]]
-                closed = await client.call("DELETE", "/api/session/open-contexts/work")
+                closed = await client.request("DELETE", "/api/session/open-contexts/work")
                 assert closed["open_contexts"] == []
-            await bob.call("DELETE", "/api/contexts/work")
+            await bob.request("DELETE", "/api/contexts/work")
             assert (await answer_of(served, tokens["bob"], "GET", "/api/contexts/work"))[0] == 404
-            assert (await carl.call("GET", "/api/contexts/work"))["context_id"] == "work~carl"
-            assert (await alice.call("GET", "/api/contexts/work"))["context_id"] == "work"
+            assert (await carl.request("GET", "/api/contexts/work"))["context_id"] == "work~carl"
+            assert (await alice.request("GET", "/api/contexts/work"))["context_id"] == "work"
 
 
 async def test_what_others_have_changes_no_answer(tmp_path: Path) -> None:
@@ -110,12 +110,12 @@ async def test_a_thread_of_an_earlier_version_stays_its_owners_and_blocks_nobody
         draft.core["owner"] = "bob"  # as a version did that gave ids to whoever came first
         await live.commit(draft)
         async with Client(served.url, token) as bob:
-            assert (await bob.call("GET", "/api/contexts/work"))["context_id"] == "work"
+            assert (await bob.request("GET", "/api/contexts/work"))["context_id"] == "work"
             await drained(bob.chat("work", "bob's"))
-            assert [each["context_id"] for each in (await bob.call("GET", "/api/contexts"))["items"]] == ["work"]
+            assert [each["context_id"] for each in (await bob.request("GET", "/api/contexts"))["items"]] == ["work"]
             await drained(alice.chat("work", "hers"))
-            assert (await alice.call("GET", "/api/contexts/work"))["context_id"] == "work~local"
-            assert (await bob.call("GET", "/api/contexts/work"))["context_id"] == "work"
+            assert (await alice.request("GET", "/api/contexts/work"))["context_id"] == "work~local"
+            assert (await bob.request("GET", "/api/contexts/work"))["context_id"] == "work"
 
 
 async def test_the_same_thread_begun_twice_at_once_is_one_context(tmp_path: Path) -> None:
@@ -167,8 +167,8 @@ async def test_a_request_whose_body_comes_after_the_context_has_changed_hands_is
         async with Client(served.url, token) as bob:
             await drained(bob.chat("work", "mine"))
             reader, writer = await half_sent(served, token, "/api/contexts/work/tool-calls/approve-all")
-            await bob.call("GET", "/api/contexts/work")  # the server has taken the other one too by now
-            await bob.call("DELETE", "/api/contexts/work")
+            await bob.request("GET", "/api/contexts/work")  # the server has taken the other one too by now
+            await bob.request("DELETE", "/api/contexts/work")
             await drained(alice.chat("work", "hers", mode="supervised"))
             writer.write(b"}")
             answer = await reader.readuntil(b"\r\n")
@@ -184,7 +184,7 @@ async def test_a_request_whose_body_comes_after_its_user_was_removed_is_401(tmp_
         token = served.tokens.add("bob")
         reader, writer = await half_sent(served, token, "/api/contexts")
         async with Client(served.url, token) as bob:
-            await bob.call("GET", "/api/health")
+            await bob.request("GET", "/api/health")
         served.tokens.remove("bob")
         writer.write(b"}")
         assert (await reader.readuntil(b"\r\n")).startswith(b"HTTP/1.1 401")
@@ -205,7 +205,7 @@ async def test_a_stream_ends_with_its_context_and_shows_nothing_of_the_next_owne
         several = bob.events("GET", "/api/stream?contexts=work")
         await anext(one)
         await anext(several)
-        await bob.call("DELETE", "/api/contexts/work")
+        await bob.request("DELETE", "/api/contexts/work")
         await drained(alice.chat("work", "hers"))
         assert [data for name, data in await drained(one) if name == "ContextChanged"][-1]["fields"] == ["deleted"]
         served.server_state.stopping.set()
@@ -237,19 +237,19 @@ async def test_an_import_cannot_bind_itself_to_somebody_elses_context(tmp_path: 
         hers = await world.start("supervised")
         token = served.tokens.add("bob")
         async with Client(served.url, token) as bob:
-            mine = (await bob.call("POST", "/api/contexts", {"mode": "supervised"}))["context_id"]
+            mine = (await bob.request("POST", "/api/contexts", {"mode": "supervised"}))["context_id"]
             lines = await export_of(served, token, mine)
             lines[1]["core"]["parent"] = hers
             assert await import_to(served, token, lines, f"context_id=evil&grants={grants}") == 201
             await bob.send("evil", "go")
             await world.runtime.rested("evil~bob")
             assert world.change.ran == []
-            assert (await alice.call("GET", f"/api/contexts/{hers}"))["waiting_below"] == []
-            assert (await alice.call("GET", f"/api/contexts?parent={hers}"))["items"] == []
-            await alice.call("POST", "/api/rules", {"effect": "deny", "scope": {"tool": "x"}, "context_id": hers})
-            assert (await bob.call("GET", "/api/rules?context_id=evil"))["items"] == []
-            await alice.call("DELETE", f"/api/contexts/{hers}")
-            assert (await bob.call("GET", "/api/contexts/evil"))["context_id"] == "evil~bob"
+            assert (await alice.request("GET", f"/api/contexts/{hers}"))["waiting_below"] == []
+            assert (await alice.request("GET", f"/api/contexts?parent={hers}"))["items"] == []
+            await alice.request("POST", "/api/rules", {"effect": "deny", "scope": {"tool": "x"}, "context_id": hers})
+            assert (await bob.request("GET", "/api/rules?context_id=evil"))["items"] == []
+            await alice.request("DELETE", f"/api/contexts/{hers}")
+            assert (await bob.request("GET", "/api/contexts/evil"))["context_id"] == "evil~bob"
 
 
 async def test_an_import_tells_nothing_of_the_contexts_of_others(tmp_path: Path) -> None:
@@ -259,25 +259,25 @@ async def test_an_import_tells_nothing_of_the_contexts_of_others(tmp_path: Path)
     world = World(workspace, store=FileStore(data, now=lambda: "2026-01-01T00:00:00.000Z"))
     async with world.runtime, Served(world.runtime, [workspace]) as served, served.client() as alice:
         token = served.tokens.add("bob")
-        hers = (await alice.call("POST", "/api/contexts", {}))["context_id"]
+        hers = (await alice.request("POST", "/api/contexts", {}))["context_id"]
         damaged, absent = f"{hers[:-4]}0000", f"{hers[:-4]}ffff"
         for name in (damaged, "work~anna"):
             (data / "contexts" / name / "journal").mkdir(parents=True)
             (data / "contexts" / name / "metadata.json").write_text('{"format": 999}')
         async with Client(served.url, token) as bob:
-            mine = (await bob.call("POST", "/api/contexts", {}))["context_id"]
+            mine = (await bob.request("POST", "/api/contexts", {}))["context_id"]
             lines = await export_of(served, token, mine)
             for number, parent in enumerate((hers, damaged, absent, "work~anna", "absent~anna")):
                 lines[1]["core"]["parent"] = parent
                 for grants in ("false", "true"):
                     status = await import_to(served, token, lines, f"context_id=i{number}-{grants}&grants={grants}")
                     assert status == 201, parent
-                    shown = await bob.call("GET", f"/api/contexts/i{number}-{grants}")
+                    shown = await bob.request("GET", f"/api/contexts/i{number}-{grants}")
                     assert (shown["damage"], shown["waiting_below"]) == ([], [])
             lines[1]["core"]["parent"] = None
             for name in (hers, damaged, absent):
                 assert await import_to(served, token, lines, f"context_id={name}") == 201
-                assert (await bob.call("GET", f"/api/contexts/{name}"))["context_id"] == f"{name}~bob"
+                assert (await bob.request("GET", f"/api/contexts/{name}"))["context_id"] == f"{name}~bob"
 
 
 async def test_a_folder_that_became_a_link_tells_nothing_of_where_it_leads(tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ async def test_a_folder_that_became_a_link_tells_nothing_of_where_it_leads(tmp_p
     outside.mkdir()
     world = World(root, DONE)
     async with world.runtime, Served(world.runtime, [root]) as served, served.client() as client:
-        made = (await client.call("POST", "/api/contexts", {"workspace": "inner"}))["context_id"]
+        made = (await client.request("POST", "/api/contexts", {"workspace": "inner"}))["context_id"]
         (root / "inner").rmdir()
         for target in (outside, tmp_path / "absent"):
             (root / "inner").symlink_to(target)
@@ -300,7 +300,7 @@ async def test_copying_an_upload_tells_nothing_of_folders_outside(tmp_path: Path
     hidden.mkdir()
     world = World(root, DONE, store=FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z"))
     async with world.runtime, Served(world.runtime, [root]) as served, served.client() as client:
-        made = (await client.call("POST", "/api/contexts", {}))["context_id"]
+        made = (await client.request("POST", "/api/contexts", {}))["context_id"]
         await world.runtime.add_file(made, "x", b"x")
         for prefix in ("../", f"{tmp_path}/"):
             answers = []
@@ -319,14 +319,14 @@ async def test_a_context_whose_folder_became_a_link_outside_works_on_nothing_the
     (outside / "secret.txt").write_text("plum")
     world = World(root, DONE)
     async with world.runtime, Served(world.runtime, [root]) as served, served.client() as client:
-        made = (await client.call("POST", "/api/contexts", {"workspace": "inner"}))["context_id"]
+        made = (await client.request("POST", "/api/contexts", {"workspace": "inner"}))["context_id"]
         (root / "inner").rmdir()
         (root / "inner").symlink_to(outside)
         assert await upload(served, made) == "outside_roots"
         body = {"payloads": [{"type": "file_reference", "path": "secret.txt"}]}
-        await client.call("POST", f"/api/contexts/{made}/messages", body)
+        await client.request("POST", f"/api/contexts/{made}/messages", body)
         await world.runtime.rested(made)
-        assert "plum" not in str((await client.call("GET", f"/api/contexts/{made}/messages"))["items"])
+        assert "plum" not in str((await client.request("GET", f"/api/contexts/{made}/messages"))["items"])
     assert sorted(path.name for path in outside.iterdir()) == ["secret.txt"]
 
 
@@ -351,8 +351,8 @@ async def test_a_change_that_is_refused_in_part_changes_nothing(tmp_path: Path) 
     world = World(tmp_path)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         path = f"/api/contexts/{await world.start()}"
-        before = await client.call("GET", path)
+        before = await client.request("GET", path)
         for bad in ({"persona": "nope"}, {"policy": {"depth": 0}}, {"title": "\x07"}):
             with pytest.raises(Exception, match=r"."):
-                await client.call("PATCH", path, {"title": "new", "archived": True, **bad})
-            assert await client.call("GET", path) == before
+                await client.request("PATCH", path, {"title": "new", "archived": True, **bad})
+            assert await client.request("GET", path) == before

@@ -26,7 +26,7 @@ def world(tmp_path: Path) -> World:
 
 
 async def personas(client: Client, query: str = "") -> list[dict[str, Any]]:
-    items: list[dict[str, Any]] = (await client.call("GET", f"/api/personas{query}"))["items"]
+    items: list[dict[str, Any]] = (await client.request("GET", f"/api/personas{query}"))["items"]
     return items
 
 
@@ -52,32 +52,32 @@ async def test_each_is_told_whole(world: World) -> None:
 
 async def test_a_context_has_those_of_its_own_folder_once_it_is_trusted(world: World) -> None:
     async with opened(world) as (client, _):
-        made = await client.call("POST", "/api/contexts", {"workspace": "other"})
+        made = await client.request("POST", "/api/contexts", {"workspace": "other"})
         path, query = f"/api/contexts/{made['context_id']}", f"?context_id={made['context_id']}"
         assert [each["id"] for each in await personas(client, query)] == ["ada"]
-        shown = await client.call("GET", f"{path}/trust")
+        shown = await client.request("GET", f"{path}/trust")
         assert shown["files"]["personas/scribe.toml"] == 'role = "writer"\ndefault_mode = "ask"\n'
-        await client.call("PUT", f"{path}/trust", {"digest": shown["digest"]})
+        await client.request("PUT", f"{path}/trust", {"digest": shown["digest"]})
         found = [(each["id"], each["origin"], each["hidden"]) for each in await personas(client, query)]
         assert found == [("ada", "user", False), ("scribe", "project", False), ("ada", "project", True)]
         assert [each["id"] for each in await personas(client)] == ["ada"]
-        begun = await client.call("POST", "/api/contexts", {"workspace": "other", "persona": "scribe"})
+        begun = await client.request("POST", "/api/contexts", {"workspace": "other", "persona": "scribe"})
         assert (begun["mode"], begun["config"]["persona"]) == ("ask", "scribe")
         brings(world.workspace / "other", "later", "")
-        assert (await client.call("GET", f"{path}/trust"))["status"] == "changed"
+        assert (await client.request("GET", f"{path}/trust"))["status"] == "changed"
         assert len(await personas(client, query)) == 3
 
 
 async def test_one_is_chosen_at_the_beginning_and_later(world: World) -> None:
     async with opened(world) as (client, _):
-        made = await client.call("POST", "/api/contexts", {"persona": "ada"})
+        made = await client.request("POST", "/api/contexts", {"persona": "ada"})
         assert (made["mode"], made["config"]["persona"]) == ("review", "ada")
         path = f"/api/contexts/{made['context_id']}"
-        assert (await client.call("PATCH", path, {"persona": None}))["config"]["persona"] is None
-        await client.call("PUT", f"{path}/mode", {"mode": "supervised"})
+        assert (await client.request("PATCH", path, {"persona": None}))["config"]["persona"] is None
+        await client.request("PUT", f"{path}/mode", {"mode": "supervised"})
         await world.turn(made["context_id"])
-        assert len((await client.call("GET", path))["pending_tool_calls"]) == 1
-        changed = await client.call("PATCH", path, {"persona": "ada"})
+        assert len((await client.request("GET", path))["pending_tool_calls"]) == 1
+        changed = await client.request("PATCH", path, {"persona": "ada"})
         assert changed["config"]["persona"] == "ada"
         assert changed["pending_tool_calls"] == [], "what waited is decided anew"
         assert world.change.ran == []

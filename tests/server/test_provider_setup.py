@@ -38,8 +38,8 @@ class Place:
     def __init__(self, runtime: Runtime, server: Served, client: Client, workspace: Path) -> None:
         self.runtime, self.server, self.client, self.workspace = runtime, server, client, workspace
 
-    async def call(self, method: str, path: str = "", body: Any = None) -> Any:
-        answer = await self.client.call(method, f"/api/setup{path}", body)
+    async def request(self, method: str, path: str = "", body: Any = None) -> Any:
+        answer = await self.client.request(method, f"/api/setup{path}", body)
         assert KEY not in json.dumps(answer)
         return answer
 
@@ -47,7 +47,7 @@ class Place:
         self, method: str, path: str = "", body: Any = None, client: Client | None = None
     ) -> tuple[int, str]:
         with pytest.raises(ServerError) as caught:
-            await (client or self.client).call(method, f"/api/setup{path}", body)
+            await (client or self.client).request(method, f"/api/setup{path}", body)
         assert KEY not in str(caught.value.problem)
         return caught.value.problem.status, caught.value.problem.code
 
@@ -87,7 +87,7 @@ def wanted(provider: FakeProvider, **more: Any) -> dict[str, Any]:
 
 async def test_without_a_key_it_is_the_demo_model_and_can_be_set_up(tmp_path: Path) -> None:
     async with placed(tmp_path) as here:
-        assert await here.call("GET") == {
+        assert await here.request("GET") == {
             "provider": "demo",
             "model": "demo",
             "is_demo": True,
@@ -102,21 +102,21 @@ async def test_without_a_key_it_is_the_demo_model_and_can_be_set_up(tmp_path: Pa
 async def test_a_trial_lists_the_models_and_asks_the_one_that_is_named(tmp_path: Path) -> None:
     async with fake("OK.") as provider, placed(tmp_path) as here:
         listed = {"ok": True, "models": ["large", "small"], "reason": None}
-        assert await here.call("POST", "/test", wanted(provider)) == listed
+        assert await here.request("POST", "/test", wanted(provider)) == listed
         assert provider.requests == []
-        assert await here.call("POST", "/test", wanted(provider, model="small")) == listed
+        assert await here.request("POST", "/test", wanted(provider, model="small")) == listed
         (request,) = provider.requests
         assert request["model"] == "small"
         assert len(json.dumps(request)) < 500, "it costs next to nothing"
-        assert (await here.call("GET"))["is_demo"], "a trial changes nothing"
+        assert (await here.request("GET"))["is_demo"], "a trial changes nothing"
         assert not (tmp_path / "data/credentials.json").exists()
 
 
 async def test_a_provider_that_lists_nothing_can_be_tried_by_a_model(tmp_path: Path) -> None:
     async with fake("OK.", models=None) as provider, placed(tmp_path) as here:
-        found = await here.call("POST", "/test", wanted(provider))
+        found = await here.request("POST", "/test", wanted(provider))
         assert (found["ok"], found["reason"]["code"]) == (False, "model_refused")
-        assert await here.call("POST", "/test", wanted(provider, model="any")) == {
+        assert await here.request("POST", "/test", wanted(provider, model="any")) == {
             "ok": True,
             "models": [],
             "reason": None,
@@ -125,10 +125,10 @@ async def test_a_provider_that_lists_nothing_can_be_tried_by_a_model(tmp_path: P
 
 async def test_what_goes_wrong_in_a_trial_is_said_without_the_key(tmp_path: Path) -> None:
     async with fake(key="another-key-than-that") as provider, placed(tmp_path) as here:
-        found = await here.call("POST", "/test", wanted(provider, model="small"))
+        found = await here.request("POST", "/test", wanted(provider, model="small"))
         assert (found["ok"], found["reason"]["code"]) == (False, "model_auth")
         assert "[hidden]" in found["reason"]["params"]["detail"], "the provider had said it"
-        found = await here.call("POST", "/test", {"base_url": NOWHERE, "key": KEY})
+        found = await here.request("POST", "/test", {"base_url": NOWHERE, "key": KEY})
         assert (found["ok"], found["reason"]["code"]) == (False, "model_connect")
 
 
@@ -136,7 +136,7 @@ async def test_a_provider_that_never_answers_is_not_waited_for(tmp_path: Path, m
     monkeypatch.setattr("pilothouse.provider.TRIAL_TIMEOUT_SECONDS", 0.2)
     silent = FakeProvider(Script(turn=(Answer(text="never", silence=0),)), models=("small",))
     async with silent as provider, placed(tmp_path) as here:
-        found = await here.call("POST", "/test", wanted(provider, model="small"))
+        found = await here.request("POST", "/test", wanted(provider, model="small"))
         assert (found["ok"], found["reason"]["code"], found["models"]) == (False, "model_timeout", ["small"])
 
 
@@ -146,11 +146,11 @@ async def test_a_provider_that_never_answers_is_not_waited_for(tmp_path: Path, m
 async def test_what_is_set_up_is_used_from_the_next_request_on_and_kept_for_its_owner_only(tmp_path: Path) -> None:
     async with fake("From the provider.") as provider, placed(tmp_path) as here:
         assert "demo model" in await here.turn()
-        found = await here.call("PUT", "", wanted(provider, model="small"))
-        assert found == await here.call("GET")
+        found = await here.request("PUT", "", wanted(provider, model="small"))
+        assert found == await here.request("GET")
         assert (found["provider"], found["model"], found["is_demo"]) == ("openai", "small", False)
         assert (found["base_url"], found["key_hint"], found["key_from"]) == (provider.base_url, "Zx9Q", "stored")
-        models = (await here.client.call("GET", "/api/models"))["items"]
+        models = (await here.client.request("GET", "/api/models"))["items"]
         assert [(each["name"], each["is_default"], each["is_demo"]) for each in models] == [("small", True, False)]
         assert await here.turn() == "From the provider."
         assert f"authorization: bearer {KEY}".lower().encode() in provider.headers[-1].lower()
@@ -162,23 +162,23 @@ async def test_what_is_set_up_is_used_from_the_next_request_on_and_kept_for_its_
 async def test_it_is_there_after_a_restart_and_gone_when_it_is_forgotten(tmp_path: Path) -> None:
     async with fake("Still there.") as provider:
         async with placed(tmp_path) as here:
-            await here.call("PUT", "", wanted(provider, model="small"))
+            await here.request("PUT", "", wanted(provider, model="small"))
         async with placed(tmp_path) as here:
-            assert (await here.call("GET"))["model"] == "small"
+            assert (await here.request("GET"))["model"] == "small"
             assert await here.turn() == "Still there."
-            found = await here.call("DELETE")
+            found = await here.request("DELETE")
             assert (found["is_demo"], found["key_hint"], found["key_from"]) == (True, None, None)
             assert "demo model" in await here.turn()
-            assert (await here.client.call("GET", "/api/models"))["items"][0]["is_demo"]
+            assert (await here.client.request("GET", "/api/models"))["items"][0]["is_demo"]
             assert not (tmp_path / "data/credentials.json").exists()
         async with placed(tmp_path) as here:
-            assert (await here.call("GET"))["is_demo"]
+            assert (await here.request("GET"))["is_demo"]
 
 
 async def test_the_terminal_uses_what_was_set_up_in_the_page(tmp_path: Path) -> None:
     async with fake("Said in the terminal.") as provider:
         async with placed(tmp_path) as here:
-            await here.call("PUT", "", wanted(provider, model="small"))
+            await here.request("PUT", "", wanted(provider, model="small"))
         code, out, err = await ran(tmp_path, "run", "hello", "--mode", "ask")
         assert (code, out.strip()) == (0, "Said in the terminal."), err
 
@@ -187,7 +187,7 @@ async def test_an_answer_that_is_being_streamed_comes_to_its_end(tmp_path: Path)
     slow = Answer(deltas=("word ",) * 60, delta_delay=0.01)
     first = FakeProvider(Script(turn=(slow,)), key=KEY)
     async with first, fake("From the second.") as second, placed(tmp_path) as here:
-        await here.call("PUT", "", wanted(first, model="slow"))
+        await here.request("PUT", "", wanted(first, model="slow"))
         context_id = await here.runtime.create_context(here.workspace, mode="ask")
         stream = here.client.events("GET", f"/api/contexts/{context_id}/stream")
         await anext(stream)
@@ -195,7 +195,7 @@ async def test_an_answer_that_is_being_streamed_comes_to_its_end(tmp_path: Path)
         async for name, _ in stream:
             if name == "ContentDelta":
                 break
-        await here.call("PUT", "", wanted(second, model="fast"))
+        await here.request("PUT", "", wanted(second, model="fast"))
         await here.runtime.rested(context_id)
         answer = (await here.runtime.read_messages(context_id))[-1]
         assert (content_of(answer), instance_of(Text, answer).ended) == ("word " * 60, "complete")
@@ -208,14 +208,14 @@ async def test_a_retry_goes_to_what_was_set_up_meanwhile_with_a_model_that_it_ha
     busy = Answer(error=ScriptedError(status=503, message="busy", retry_after="100"))
     first = FakeProvider(Script(turn=(busy,)), key=KEY)
     async with first, fake("From the second.") as second, placed(tmp_path) as here:
-        await here.call("PUT", "", wanted(first, model="slow"))
+        await here.request("PUT", "", wanted(first, model="slow"))
         context_id = await here.runtime.create_context(here.workspace, mode="ask")
         stream = here.client.events("GET", f"/api/contexts/{context_id}/stream")
         await here.runtime.send(context_id, "hello")
         async for _ in stream:
             if isinstance((await here.runtime.context(context_id)).state, TransientError):
                 break
-        await here.call("PUT", "", wanted(second, model="fast"))
+        await here.request("PUT", "", wanted(second, model="fast"))
         await here.runtime.retry_now(context_id)
         await here.runtime.rested(context_id)
         assert content_of((await here.runtime.read_messages(context_id))[-1]) == "From the second."
@@ -229,15 +229,15 @@ async def test_a_conversation_may_only_choose_a_model_that_there_is_now(tmp_path
         context_id = await here.runtime.create_context(here.workspace)
         path = f"/api/contexts/{context_id}"
         with pytest.raises(ServerError, match="large"):
-            await here.client.call("PATCH", path, {"model": "large"})
-        await here.call("PUT", "", wanted(provider, model="small"))
+            await here.client.request("PATCH", path, {"model": "large"})
+        await here.request("PUT", "", wanted(provider, model="small"))
         for name in ("large", "small"):
-            assert (await here.client.call("PATCH", path, {"model": name}))["config"]["model"] == name
+            assert (await here.client.request("PATCH", path, {"model": name}))["config"]["model"] == name
         with pytest.raises(ServerError, match="gone"):
-            await here.client.call("PATCH", path, {"model": "gone"})
-        await here.client.call("PATCH", path, {"model": "large"})
-        await here.call("DELETE")
-        assert (await here.client.call("GET", path))["config"]["model"] == "demo"
+            await here.client.request("PATCH", path, {"model": "gone"})
+        await here.client.request("PATCH", path, {"model": "large"})
+        await here.request("DELETE")
+        assert (await here.client.request("GET", path))["config"]["model"] == "demo"
 
 
 # what goes before it
@@ -257,27 +257,27 @@ async def test_what_the_command_line_the_environment_or_the_file_names_goes_befo
 ) -> None:
     async with fake() as provider:
         async with placed(tmp_path) as here:
-            await here.call("PUT", "", wanted(provider, model="small"))
+            await here.request("PUT", "", wanted(provider, model="small"))
         if by == "config.toml":
             (tmp_path / "conf").mkdir()
             (tmp_path / "conf/config.toml").write_text('model = "demo"\n')
         async with placed(tmp_path, environment, **options) as here:
-            found = await here.call("GET")
+            found = await here.request("GET")
             assert found["model"] == ("gpt-4.1-mini" if "OPENAI_API_KEY" in environment else "demo")
             assert found["key_from"] == ("environment" if "OPENAI_API_KEY" in environment else None)
             assert found["can_change"] is False
             assert found["reason"]["code"] == "setup_fixed"
             assert found["reason"]["params"]["by"].endswith(by)
             assert await here.refused("PUT", "", wanted(provider, model="large")) == (409, "setup_fixed")
-            assert await here.call("DELETE") == found, "what is not used can still be forgotten"
+            assert await here.request("DELETE") == found, "what is not used can still be forgotten"
             assert not (tmp_path / "data/credentials.json").exists()
 
 
 async def test_an_address_of_the_environment_is_the_usual_one(tmp_path: Path) -> None:
     async with fake("Here.", key=None) as provider, placed(tmp_path, {"OPENAI_BASE_URL": provider.base_url}) as here:
-        found = await here.call("GET")
+        found = await here.request("GET")
         assert (found["base_url"], found["can_change"]) == (provider.base_url, True)
-        await here.call("PUT", "", {"model": "small"})
+        await here.request("PUT", "", {"model": "small"})
         assert await here.turn() == "Here."
         assert b"authorization" not in provider.headers[-1].lower()
 
@@ -287,14 +287,14 @@ async def test_an_address_of_the_environment_is_the_usual_one(tmp_path: Path) ->
 
 async def test_a_key_is_sent_to_the_address_that_it_was_given_for_and_to_no_other(tmp_path: Path) -> None:
     async with fake("One.", "Two.") as provider, fake("OK.", key=None) as other, placed(tmp_path) as here:
-        await here.call("PUT", "", wanted(provider, model="small"))
-        assert (await here.call("POST", "/test", {"base_url": other.base_url, "model": "small"}))["ok"]
-        await here.call("PUT", "", {"base_url": other.base_url, "model": "small"})
-        assert (await here.call("GET"))["key_from"] is None
+        await here.request("PUT", "", wanted(provider, model="small"))
+        assert (await here.request("POST", "/test", {"base_url": other.base_url, "model": "small"}))["ok"]
+        await here.request("PUT", "", {"base_url": other.base_url, "model": "small"})
+        assert (await here.request("GET"))["key_from"] is None
         assert all(KEY.encode() not in head for head in other.headers)
-        await here.call("PUT", "", wanted(provider, model="small"))
-        assert (await here.call("POST", "/test", {"model": "large"}))["ok"], "the same address: the key is there"
-        await here.call("PUT", "", {"base_url": f"{provider.base_url}/", "model": "large"})
+        await here.request("PUT", "", wanted(provider, model="small"))
+        assert (await here.request("POST", "/test", {"model": "large"}))["ok"], "the same address: the key is there"
+        await here.request("PUT", "", {"base_url": f"{provider.base_url}/", "model": "large"})
         assert await here.turn() == "Two."
 
 
@@ -309,7 +309,7 @@ async def test_no_redirect_takes_the_key_elsewhere(tmp_path: Path) -> None:
 
         server = await asyncio.start_server(lead_away, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
-        found = await here.call("POST", "/test", {"base_url": f"http://127.0.0.1:{port}", "key": KEY, "model": "m"})
+        found = await here.request("POST", "/test", {"base_url": f"http://127.0.0.1:{port}", "key": KEY, "model": "m"})
         assert (found["ok"], found["reason"]["params"]["status"]) == (False, 307)
         assert other.headers == []
         server.close()
@@ -318,17 +318,17 @@ async def test_no_redirect_takes_the_key_elsewhere(tmp_path: Path) -> None:
 async def test_it_is_in_no_log_and_in_no_other_file_and_survives_a_kill(tmp_path: Path) -> None:
     async with fake(key="what-the-provider-wants") as provider:
         async with served(tmp_path) as process, Client(process.url, process.token) as client:
-            await client.call("POST", "/api/setup/test", wanted(provider, model="small"))
-            await client.call("PUT", "/api/setup", wanted(provider, model="small"))
-            made = await client.call("POST", "/api/contexts", {"mode": "ask"})
+            await client.request("POST", "/api/setup/test", wanted(provider, model="small"))
+            await client.request("PUT", "/api/setup", wanted(provider, model="small"))
+            made = await client.request("POST", "/api/contexts", {"mode": "ask"})
             await client.send(made["context_id"], "hello")
             with pytest.raises(ServerError):
-                await client.call("PUT", "/api/setup", {"key": f"{KEY}\n", "model": "small"})
+                await client.request("PUT", "/api/setup", {"key": f"{KEY}\n", "model": "small"})
             process.process.send_signal(signal.SIGKILL)
             out, err = await process.process.communicate()
             assert KEY not in out.decode() + err.decode()
         async with served(tmp_path) as process, Client(process.url, process.token) as client:
-            found = await client.call("GET", "/api/setup")
+            found = await client.request("GET", "/api/setup")
             assert (found["model"], found["key_hint"]) == ("small", "Zx9Q")
     for path in (tmp_path / "data").rglob("*"):
         if path.is_file() and path.name != "credentials.json":
@@ -358,12 +358,12 @@ async def test_what_is_no_address_no_key_or_no_model_is_refused_and_not_said_aga
             status, _ = await here.refused(method, path, {"base_url": NOWHERE, "model": "m", **body})
             assert status == 422
         assert await here.refused("PUT", "", {"base_url": NOWHERE}) == (422, "invalid_request")
-        assert (await here.call("GET"))["is_demo"]
+        assert (await here.request("GET"))["is_demo"]
 
 
 async def test_a_short_key_has_no_end_that_is_shown(tmp_path: Path) -> None:
     async with placed(tmp_path) as here:
-        found = await here.call("PUT", "", {"base_url": NOWHERE, "key": "ollama", "model": "m"})
+        found = await here.request("PUT", "", {"base_url": NOWHERE, "key": "ollama", "model": "m"})
         assert (found["key_hint"], found["key_from"]) == (None, "stored")
 
 
@@ -372,7 +372,7 @@ async def test_a_short_key_has_no_end_that_is_shown(tmp_path: Path) -> None:
 
 async def test_only_the_user_of_the_machine_sets_it_up(tmp_path: Path) -> None:
     async with fake() as provider, placed(tmp_path) as here:
-        await here.call("PUT", "", wanted(provider, model="small"))
+        await here.request("PUT", "", wanted(provider, model="small"))
         token = here.server.tokens.add("anna")
         async with here.server.client(token) as anna:
             for method, path, body in (
@@ -381,7 +381,7 @@ async def test_only_the_user_of_the_machine_sets_it_up(tmp_path: Path) -> None:
                 ("DELETE", "", None),
             ):
                 assert await here.refused(method, path, body, anna) == (403, "only_local_user")
-            found = await anna.call("GET", "/api/setup")
+            found = await anna.request("GET", "/api/setup")
             assert (found["model"], found["can_change"], found["reason"]["code"]) == ("small", False, "only_local_user")
             assert (found["base_url"], found["key_hint"]) == (None, None)
 
@@ -390,7 +390,7 @@ async def test_a_store_that_refuses_changes_nothing(tmp_path: Path) -> None:
     async with fake() as provider, placed(tmp_path) as here:
         (tmp_path / "data/credentials.json").mkdir()
         assert await here.refused("PUT", "", wanted(provider, model="small")) == (503, "store_refused")
-        assert (await here.call("GET"))["is_demo"]
+        assert (await here.request("GET"))["is_demo"]
         assert "demo model" in await here.turn()
         assert [path.name for path in (tmp_path / "data").iterdir() if "credentials" in path.name] == [
             "credentials.json"
@@ -401,11 +401,11 @@ async def test_what_a_kill_has_left_of_a_key_goes_with_the_next_change(tmp_path:
     async with placed(tmp_path) as here:
         draft = tmp_path / "data/.credentials-killed"
         draft.write_text(f'{{"key": "{KEY}')
-        await here.call("PUT", "", {"base_url": NOWHERE, "model": "m"})
+        await here.request("PUT", "", {"base_url": NOWHERE, "model": "m"})
         assert not draft.exists()
         draft.write_text(KEY)
         (tmp_path / "data/credentials.json").unlink()
-        await here.call("DELETE")
+        await here.request("DELETE")
         assert not draft.exists()
 
 
@@ -451,33 +451,33 @@ async def test_what_cannot_be_made_is_not_kept(tmp_path: Path) -> None:
     async with fake("From the provider.") as provider, placed(tmp_path) as here:
         (tmp_path / "titles.json").unlink()
         assert (await here.refused("PUT", "", wanted(provider, model="small")))[0] == 422
-        assert (await here.call("GET"))["is_demo"]
+        assert (await here.request("GET"))["is_demo"]
         assert not (tmp_path / "data/credentials.json").exists()
         (tmp_path / "titles.json").write_text("{}")
-        await here.call("PUT", "", wanted(provider, model="small"))
+        await here.request("PUT", "", wanted(provider, model="small"))
         assert await here.turn() == "From the provider."
 
 
 async def test_what_one_provider_said_of_a_models_window_says_nothing_of_another(tmp_path: Path) -> None:
     async with fake() as provider, placed(tmp_path) as here:
-        await here.call("PUT", "", wanted(provider, model="small"))
+        await here.request("PUT", "", wanted(provider, model="small"))
         parts = here.runtime.dependencies
         usual = parts.budget_of("small").tokens
         parts.catalog.learn_window("small", 1000)
         assert parts.budget_of("small").tokens == 1000
-        await here.call("PUT", "", {"base_url": NOWHERE, "model": "small"})
+        await here.request("PUT", "", {"base_url": NOWHERE, "model": "small"})
         assert parts.budget_of("small").tokens == usual
 
 
 async def test_what_the_file_still_needs_is_not_forgotten(tmp_path: Path) -> None:
     async with fake() as provider:
         async with placed(tmp_path) as here:
-            await here.call("PUT", "", wanted(provider, model="small"))
+            await here.request("PUT", "", wanted(provider, model="small"))
         (tmp_path / "conf").mkdir()
         (tmp_path / "conf/config.toml").write_text('title_model = "openai:small"\n')
         async with placed(tmp_path) as here:
             assert await here.refused("DELETE") == (422, "missing_key")
-            assert (await here.call("GET"))["model"] == "small"
+            assert (await here.request("GET"))["model"] == "small"
 
 
 async def test_a_damaged_file_is_named_at_the_start_and_not_what_it_holds(tmp_path: Path) -> None:
@@ -492,6 +492,6 @@ async def test_a_damaged_file_is_named_at_the_start_and_not_what_it_holds(tmp_pa
 async def test_many_at_once_leave_what_was_written_last(tmp_path: Path) -> None:
     async with placed(tmp_path) as here:
         bodies = [{"base_url": NOWHERE, "model": f"m{number}"} for number in range(10)]
-        await asyncio.gather(*[here.call("PUT", "", body) for body in bodies])
+        await asyncio.gather(*[here.request("PUT", "", body) for body in bodies])
         stored = json.loads((tmp_path / "data/credentials.json").read_text())
-        assert (await here.call("GET"))["model"] == stored["model"] == here.runtime.dependencies.model
+        assert (await here.request("GET"))["model"] == stored["model"] == here.runtime.dependencies.model

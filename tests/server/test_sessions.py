@@ -22,7 +22,7 @@ def kept(data: Path) -> FileStore:
 
 
 async def get(client: Client) -> dict[str, Any]:
-    found: dict[str, Any] = await client.call("GET", "/api/session")
+    found: dict[str, Any] = await client.request("GET", "/api/session")
     return found
 
 
@@ -36,17 +36,17 @@ async def test_tabs_open_in_order_close_to_the_neighbour_and_survive_a_restart(t
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         a, b, c = [await world.start() for _ in range(3)]
         for each in (a, b, c, a):
-            session = await client.call("POST", "/api/session/open-contexts", {"context_id": each})
+            session = await client.request("POST", "/api/session/open-contexts", {"context_id": each})
         assert tabs(session) == [a, b, c]
         assert session["active_context_id"] is None
-        await client.call("PUT", "/api/session/active-context", {"context_id": b})
-        session = await client.call("DELETE", f"/api/session/open-contexts/{b}")
+        await client.request("PUT", "/api/session/active-context", {"context_id": b})
+        session = await client.request("DELETE", f"/api/session/open-contexts/{b}")
         assert (tabs(session), session["active_context_id"]) == ([a, c], c)
-        session = await client.call("DELETE", f"/api/session/open-contexts/{c}")
+        session = await client.request("DELETE", f"/api/session/open-contexts/{c}")
         assert (tabs(session), session["active_context_id"]) == ([a], a)
-        await client.call("PATCH", f"/api/contexts/{a}", {"title": "A name"})
+        await client.request("PATCH", f"/api/contexts/{a}", {"title": "A name"})
         assert (await get(client))["open_contexts"][0]["title"] == "A name"
-        await client.call("PUT", "/api/session/ui-state", {"sidebar_width": 333})
+        await client.request("PUT", "/api/session/ui-state", {"sidebar_width": 333})
         before = await get(client)
     again = World(tmp_path, store=kept(tmp_path / "data"), ids_from=1000)
     async with again.runtime, Served(again.runtime, [tmp_path]) as served, served.client() as client:
@@ -64,7 +64,7 @@ async def test_two_pages_that_change_different_things_do_not_undo_each_other(tmp
             ("preferences", {"language": "zh"}),
             ("preferences", {"font_size": 18}),
         ]
-        await asyncio.gather(*(client.call("PUT", f"/api/session/{where}", what) for where, what in changes))
+        await asyncio.gather(*(client.request("PUT", f"/api/session/{where}", what) for where, what in changes))
         session = await get(client)
         assert session["version"] == len(changes)
         for where, what in changes:
@@ -75,17 +75,17 @@ async def test_a_stale_version_is_409_and_changes_nothing(tmp_path: Path) -> Non
     world = World(tmp_path)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         a, b = await world.start(), await world.start()
-        await client.call("POST", "/api/session/open-contexts", {"context_id": a})
+        await client.request("POST", "/api/session/open-contexts", {"context_id": a})
         mine, theirs = await get(client), await get(client)
         mine["open_contexts"] = [{"context_id": b, "order": 1}, {"context_id": a, "order": 0}]
         mine["active_context_id"] = b
-        written = await client.call("PUT", "/api/session", mine)
+        written = await client.request("PUT", "/api/session", mine)
         assert (tabs(written), written["active_context_id"], written["version"]) == ([a, b], b, 2)
         theirs["preferences"]["theme"] = "dark"
         stale = [("", theirs), ("/ui-state", {"sidebar_width": 1, "version": 1})]
         for where, body in [*stale, ("/preferences", {"theme": "dark", "version": 1})]:
             with pytest.raises(ServerError) as refused:
-                await client.call("PUT", f"/api/session{where}", body)
+                await client.request("PUT", f"/api/session{where}", body)
             assert (refused.value.problem.status, refused.value.problem.code) == (409, "stale_session")
         assert await get(client) == written
 
@@ -94,14 +94,14 @@ async def test_preferences_hold_for_contexts_made_from_then_on(tmp_path: Path) -
     world = World(tmp_path)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         wanted = {"default_mode": "plan", "tool_approval_policy": {"kind": "manual"}}
-        await client.call("PUT", "/api/session/preferences", wanted)
-        made = await client.call("POST", "/api/contexts", {})
+        await client.request("PUT", "/api/session/preferences", wanted)
+        made = await client.request("POST", "/api/contexts", {})
         assert (made["mode"], made["config"]["policy"]["kind"]) == ("plan", "manual")
-        chosen = await client.call("POST", "/api/contexts", {"mode": "build"})
+        chosen = await client.request("POST", "/api/contexts", {"mode": "build"})
         assert chosen["mode"] == "agent"
         for bad in ({"default_mode": "nope"}, {"theme": "pink"}, {"font_size": 1000}, {"unknown": 1}):
             with pytest.raises(ServerError) as refused:
-                await client.call("PUT", "/api/session/preferences", bad)
+                await client.request("PUT", "/api/session/preferences", bad)
             assert refused.value.problem.status == 422
         assert (await get(client))["preferences"]["default_mode"] == "plan"
 
@@ -117,9 +117,9 @@ async def test_the_default_mode_is_told_and_is_that_of_a_new_context(
         Served(world.runtime, [tmp_path], mode=configured) as served,
         served.client() as client,
     ):
-        await client.call("PUT", "/api/session/preferences", {"default_mode": preferred})
-        modes = (await client.call("GET", "/api/modes"))["items"]
-        made = await client.call("POST", "/api/contexts", {})
+        await client.request("PUT", "/api/session/preferences", {"default_mode": preferred})
+        modes = (await client.request("GET", "/api/modes"))["items"]
+        made = await client.request("POST", "/api/contexts", {})
         assert [mode["name"] for mode in modes if mode["is_default"]] == [made["mode"]]
 
 
@@ -131,17 +131,17 @@ async def test_the_preferred_model_is_that_of_new_contexts_where_there_is_it_and
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
 
         async def model(**body: str) -> str:
-            return str((await client.call("POST", "/api/contexts", body))["config"]["model"])
+            return str((await client.request("POST", "/api/contexts", body))["config"]["model"])
 
         assert await model() == "test"
-        await client.call("PUT", "/api/session/preferences", {"default_model": "large"})
+        await client.request("PUT", "/api/session/preferences", {"default_model": "large"})
         assert await model() == "large"
         assert await model(persona="plain") == "large"
         assert await model(persona="thrifty") == "small"
         assert await model(model="small") == "small"
-        await client.call("PUT", "/api/session/preferences", {"default_model": "gone"})
+        await client.request("PUT", "/api/session/preferences", {"default_model": "gone"})
         assert await model() == "test"
-        await client.call("PUT", "/api/session/preferences", {"default_model": None})
+        await client.request("PUT", "/api/session/preferences", {"default_model": None})
         assert await model() == "test"
 
 
@@ -150,8 +150,8 @@ async def test_deleting_a_context_closes_its_tab(tmp_path: Path) -> None:
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         a, b = await world.start(), await world.start()
         for each in (a, b):
-            await client.call("PUT", "/api/session/active-context", {"context_id": each})
-        await client.call("DELETE", f"/api/contexts/{b}")
+            await client.request("PUT", "/api/session/active-context", {"context_id": each})
+        await client.request("DELETE", f"/api/contexts/{b}")
         session = await get(client)
         assert (tabs(session), session["active_context_id"]) == ([a], a)
 
@@ -160,7 +160,7 @@ async def test_each_user_has_a_session_and_opens_only_their_own_contexts(tmp_pat
     world = World(tmp_path)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         mine = await world.start()
-        await client.call("PUT", "/api/session/active-context", {"context_id": mine})
+        await client.request("PUT", "/api/session/active-context", {"context_id": mine})
         async with Client(served.url, served.tokens.add("anna")) as anna:
             assert (await get(anna))["user_id"] == "anna"
             assert tabs(await get(anna)) == []
@@ -172,7 +172,7 @@ async def test_each_user_has_a_session_and_opens_only_their_own_contexts(tmp_pat
             for route, body in bodies.items():
                 method, path = route.split()
                 with pytest.raises(ServerError) as refused:
-                    await anna.call(method, path, body)
+                    await anna.request(method, path, body)
                 assert refused.value.problem.status == 404
             assert (await get(anna))["version"] == 0
 
@@ -182,9 +182,9 @@ async def test_at_most_a_hundred_tabs_are_open(tmp_path: Path) -> None:
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         ids = [await world.start() for _ in range(101)]
         for each in ids[:100]:
-            await client.call("POST", "/api/session/open-contexts", {"context_id": each})
+            await client.request("POST", "/api/session/open-contexts", {"context_id": each})
         with pytest.raises(ServerError) as refused:
-            await client.call("POST", "/api/session/open-contexts", {"context_id": ids[100]})
+            await client.request("POST", "/api/session/open-contexts", {"context_id": ids[100]})
         assert refused.value.problem.code == "too_many_tabs"
 
 
@@ -200,7 +200,7 @@ async def test_a_damaged_session_is_a_default_one_with_a_warning_and_the_bytes_a
         session = await get(client)
         assert session["warning"]["code"] == "session_damaged"
         assert (session["version"], session["open_contexts"]) == (0, [])
-        changed = await client.call("PUT", "/api/session/preferences", {"theme": "dark"})
+        changed = await client.request("PUT", "/api/session/preferences", {"theme": "dark"})
         assert changed["version"] == 1
     assert [path.read_bytes() for path in (folder / "aside").iterdir()] == [damage]
 
@@ -210,15 +210,15 @@ async def test_a_session_that_the_disk_refuses_stays_as_it_was(tmp_path: Path, a
     disk = FaultyDisk()
     world = World(tmp_path, store=FileStore(tmp_path / "data", now=lambda: NOW, disk=disk))
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        await client.call("PUT", "/api/session/preferences", {"theme": "dark"})
+        await client.request("PUT", "/api/session/preferences", {"theme": "dark"})
         disk.arm(at, "ENOSPC", lasting=True)
         with pytest.raises(ServerError) as refused:
-            await client.call("PUT", "/api/session/preferences", {"theme": "light"})
+            await client.request("PUT", "/api/session/preferences", {"theme": "light"})
         assert refused.value.problem.status == 503
         disk.disarm()
         session = await get(client)
         assert (session["preferences"]["theme"], session["version"]) == ("dark", 1)
-        assert (await client.call("PUT", "/api/session/preferences", {"theme": "light"}))["version"] == 2
+        assert (await client.request("PUT", "/api/session/preferences", {"theme": "light"}))["version"] == 2
 
 
 async def test_a_tab_whose_id_has_changed_hands_is_not_shown(tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ async def test_a_tab_whose_id_has_changed_hands_is_not_shown(tmp_path: Path) -> 
         Client(served.url, served.tokens.add("bob")) as bob,
     ):
         made = await world.runtime.create_context(tmp_path, by="bob")
-        await bob.call("PUT", "/api/session/active-context", {"context_id": made})
+        await bob.request("PUT", "/api/session/active-context", {"context_id": made})
         await world.runtime.delete_context(made)
         await world.runtime.create_context(tmp_path, context_id=made, title="a secret plan")
         session = await get(bob)

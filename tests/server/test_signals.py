@@ -50,7 +50,7 @@ async def test_the_present_comes_first_then_changes(tmp_path: Path) -> None:
         assert (name, data["state"], data["version"]) == ("StateChanged", {"type": "idle"}, 1)
         name, data = await anext(stream)
         assert (name, data["fields"]) == ("ContextChanged", ["*"])
-        await client.call("PUT", f"/api/contexts/{context_id}/mode", {"mode": "ask"})
+        await client.request("PUT", f"/api/contexts/{context_id}/mode", {"mode": "ask"})
         data = await first(stream, "ContextChanged")
         assert (data["fields"], data["version"]) == (["mode"], 2)
 
@@ -72,16 +72,16 @@ async def test_a_message_that_is_being_written_is_told_with_its_sequence_and_nev
         assert delta[0] == "ContentDelta"
         assert delta[1]["message_id"] == created["message_id"] == live.delta_writer.message_id
         path = f"/api/contexts/{context_id}/messages/{created['message_id']}/content"
-        pieces = await client.call("GET", f"{path}?from_sequence=0")
+        pieces = await client.request("GET", f"{path}?from_sequence=0")
         assert len(pieces) >= delta[1]["sequence"] >= 1
         seen = [delta[1], *[data async for name, data in until(raw, "MessageCompleted") if name == "ContentDelta"]]
         assert [data["sequence"] for data in seen] == sorted(data["sequence"] for data in seen)
         assert "piece" not in str(seen)
         await world.runtime.rested(context_id)
-        whole = await client.call("GET", path)
+        whole = await client.request("GET", path)
         assert [each["delta"] for each in whole] == [f"piece{number} " for number in range(300)]
         for start in (0, 1, 150, 299, 300, 301, 10**9):
-            assert await client.call("GET", f"{path}?from_sequence={start}") == whole[start:]
+            assert await client.request("GET", f"{path}?from_sequence={start}") == whole[start:]
 
 
 async def until(stream: AsyncIterator[tuple[str, Any]], last: str) -> AsyncIterator[tuple[str, Any]]:
@@ -101,12 +101,12 @@ async def test_one_connection_carries_several_contexts_and_the_session(tmp_path:
         assert (seen[0][1]["context_id"], seen[0][1]["code"]) == ("unknown", "unknown_context")
         assert [data["context_id"] for name, data in seen if name == "StateChanged"] == ids
         assert (seen[-1][0], seen[-1][1]["version"]) == ("SessionChanged", 0)
-        await client.call("PUT", "/api/session/active-context", {"context_id": ids[0]})
+        await client.request("PUT", "/api/session/active-context", {"context_id": ids[0]})
         assert (await first(stream, "SessionChanged"))["version"] == 1
         await client.send(ids[1], "hi")
         created = await first(stream, "MessageCreated")
         assert created["context_id"] == ids[1]
-        await client.call("DELETE", f"/api/contexts/{ids[0]}")
+        await client.request("DELETE", f"/api/contexts/{ids[0]}")
         while (changed := await first(stream, "ContextChanged"))["context_id"] != ids[0]:
             pass
         assert changed["fields"] == ["deleted"]
@@ -231,7 +231,7 @@ async def test_a_request_that_is_refused_for_another_reason_gives_its_stream_bac
             with pytest.raises(ServerError):
                 await anext(client.events("POST", "/api/chat/thread", {"message": "hello", "mode": "no such mode"}))
             with pytest.raises(ServerError):
-                await client.call("POST", "/api/chat/thread/resume", {"answers": []})
+                await client.request("POST", "/api/chat/thread/resume", {"answers": []})
         assert served.server_state.metrics.chats_open == 0
 
 
@@ -274,7 +274,7 @@ async def test_a_sub_agents_rest_is_told_to_who_watches_above(tmp_path: Path) ->
         await client.send(child, "go")
         while "children" not in (await first(stream, "ContextChanged"))["fields"]:
             pass
-        found = await client.call("GET", f"/api/contexts/{parent}")
+        found = await client.request("GET", f"/api/contexts/{parent}")
         assert found["waiting_below"] == [child]
 
 

@@ -107,7 +107,7 @@ def buffered(served: Served) -> list[int]:
 
 
 async def make_context(client: Client) -> str:
-    made = await client.call("POST", "/api/contexts", {"mode": "agent"})
+    made = await client.request("POST", "/api/contexts", {"mode": "agent"})
     context_id: str = made["context_id"]
     return context_id
 

@@ -41,7 +41,7 @@ async def opened(world: World) -> AsyncIterator[Client]:
 
 
 async def switch(client: Client, name: str, enabled: bool) -> Any:
-    return await client.call("PATCH", f"/api/tools/{name}", {"enabled": enabled})
+    return await client.request("PATCH", f"/api/tools/{name}", {"enabled": enabled})
 
 
 async def refused(client: Client, name: str, enabled: bool) -> tuple[int, str]:
@@ -51,7 +51,7 @@ async def refused(client: Client, name: str, enabled: bool) -> tuple[int, str]:
 
 
 async def tools_of(client: Client) -> dict[str, Any]:
-    return {each["name"]: each for each in (await client.call("GET", "/api/tools"))["items"]}
+    return {each["name"]: each for each in (await client.request("GET", "/api/tools"))["items"]}
 
 
 async def statuses(runtime: Runtime, context_id: str) -> list[str]:
@@ -115,7 +115,7 @@ async def test_calls_that_wait_in_open_contexts_are_denied_at_once(tmp_path: Pat
 async def test_it_is_a_rule_that_can_be_seen_and_survives_a_restart(tmp_path: Path) -> None:
     async with opened(furnished(tmp_path)) as client:
         await switch(client, "look", False)
-        (rule,) = (await client.call("GET", "/api/rules"))["items"]
+        (rule,) = (await client.request("GET", "/api/rules"))["items"]
         assert (rule["effect"], rule["scope"]["tool"]) == ("deny", "look")
     again = furnished(tmp_path, LOOK, DONE, ids_from=1000)
     async with opened(again) as client:
@@ -123,7 +123,7 @@ async def test_it_is_a_rule_that_can_be_seen_and_survives_a_restart(tmp_path: Pa
         context_id = await again.start()
         await again.turn(context_id)
         assert await statuses(again.runtime, context_id) == ["denied"]
-        await client.call("DELETE", f"/api/rules/{rule['id']}")
+        await client.request("DELETE", f"/api/rules/{rule['id']}")
         assert (await tools_of(client))["look"]["enabled"] is True, "revoking the rule is the same"
 
 
@@ -131,9 +131,9 @@ async def test_switching_twice_is_like_switching_once(tmp_path: Path) -> None:
     async with opened(furnished(tmp_path)) as client:
         for _ in range(3):
             await switch(client, "look", False)
-        assert len((await client.call("GET", "/api/rules"))["items"]) == 1
+        assert len((await client.request("GET", "/api/rules"))["items"]) == 1
         await asyncio.gather(*(switch(client, "look", True) for _ in range(3)), return_exceptions=True)
-        assert (await client.call("GET", "/api/rules"))["items"] == []
+        assert (await client.request("GET", "/api/rules"))["items"] == []
         await asyncio.gather(*(switch(client, "look", False) for _ in range(3)))
         await switch(client, "look", True)
         assert (await tools_of(client))["look"]["enabled"] is True
@@ -172,7 +172,7 @@ async def test_what_the_settings_switch_off_cannot_be_switched_on_from_here(tmp_
         assert (await tools_of(client))["grep"]["enabled"] is False
         assert await refused(client, "grep", True) == (409, "only_local")
         await switch(client, "grep", False)
-        assert (await client.call("GET", "/api/rules"))["items"] == [], "it is off already"
+        assert (await client.request("GET", "/api/rules"))["items"] == [], "it is off already"
         context_id = await world.start()
         await world.turn(context_id)
         assert await statuses(world.runtime, context_id) == ["denied"]
@@ -202,7 +202,7 @@ async def test_a_tool_or_category_can_be_made_to_wait(tmp_path: Path) -> None:
         await world.turn(context_id)
         waits = ["executed", "pending", "pending" if grep == "code_analysis" else "executed"]
         assert await statuses(world.runtime, context_id) == waits
-        pending = (await client.call("GET", f"/api/contexts/{context_id}"))["pending_tool_calls"]
+        pending = (await client.request("GET", f"/api/contexts/{context_id}"))["pending_tool_calls"]
         assert {each["reason"]["code"] for each in pending} == {"settings_wait"}
 
 

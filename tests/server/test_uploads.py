@@ -70,9 +70,9 @@ async def test_an_upload_gets_a_safe_name_and_never_replaces_another(tmp_path: P
         second = again["path"].removeprefix("uploads/")
         assert uploads_of(tmp_path, context_id) == {stored: b"\x00\xff", second: b"other"}
         at = f"/api/contexts/{context_id}/files/{quote(stored, safe='')}"
-        copied = await client.call("POST", f"{at}/copy", {"path": f"docs/{stored}"})
+        copied = await client.request("POST", f"{at}/copy", {"path": f"docs/{stored}"})
         assert (world.workspace / copied["path"]).read_bytes() == b"\x00\xff"
-        await client.call("DELETE", at)
+        await client.request("DELETE", at)
         assert uploads_of(tmp_path, context_id) == {second: b"other"}
         assert await refusal(client, "DELETE", at) == (404, "unknown_upload")
         assert [str(path.relative_to(world.workspace)) for path in world.workspace.rglob("*") if path.is_file()] == [
@@ -107,8 +107,8 @@ async def test_a_copy_never_replaces_a_file_and_stays_in_the_workspace(tmp_path:
         (world.workspace / "out").symlink_to(tmp_path / "outside")
         await upload(served, context_id, "notes.txt")
         at = f"/api/contexts/{context_id}/files/notes.txt/copy"
-        assert await client.call("POST", at) == {"path": "notes.txt"}
-        assert await client.call("POST", at, {}) == {"path": "notes.txt"}
+        assert await client.request("POST", at) == {"path": "notes.txt"}
+        assert await client.request("POST", at, {}) == {"path": "notes.txt"}
         assert await refusal(client, "POST", at, {"path": "taken.txt"}) == (409, "file_exists")
         assert await refusal(client, "POST", at, {"path": "../x"}) == (409, "outside_workspace")
         assert await refusal(client, "POST", at, {"path": "out/x"}) == (409, "outside_workspace")
@@ -144,7 +144,7 @@ async def test_a_name_that_leads_elsewhere_is_not_found(tmp_path: Path, name: st
 
 async def test_another_user_cannot_reach_uploads_by_any_route(tmp_path: Path) -> None:
     async with serving(tmp_path, READS, DONE) as (world, served, client):
-        hers = (await client.call("POST", "/api/contexts", {"mode": "agent"}))["context_id"]
+        hers = (await client.request("POST", "/api/contexts", {"mode": "agent"}))["context_id"]
         await upload(served, hers, "secret.txt")
         token = served.tokens.add("bob")
         async with Client(served.url, token) as bob:
@@ -153,7 +153,7 @@ async def test_another_user_cannot_reach_uploads_by_any_route(tmp_path: Path) ->
                 found = await refusal(bob, method, f"/api/contexts/{hers}/files/{path}")
                 assert found == (404, "unknown_context")
             # A conversation that says it was sent by hers gets none of her files.
-            mine = (await bob.call("POST", "/api/contexts", {"mode": "agent"}))["context_id"]
+            mine = (await bob.request("POST", "/api/contexts", {"mode": "agent"}))["context_id"]
             lines = await export_of(served, token, mine)
             lines[1]["core"]["parent"] = hers
             assert await import_to(served, token, lines, "context_id=evil") == 201
@@ -172,7 +172,7 @@ async def test_the_chat_stream_takes_an_upload_among_its_files(tmp_path: Path) -
         await drained(client.events("POST", "/api/chat/work", body))
         (found,) = [
             each
-            for each in (await client.call("GET", "/api/contexts/work/messages"))["items"]
+            for each in (await client.request("GET", "/api/contexts/work/messages"))["items"]
             if each["type"] == "file_reference"
         ]
         assert (found["path"], found["content"]) == ("uploads/notes.txt", "plum")

@@ -73,13 +73,13 @@ async def test_a_user_with_roots_works_beneath_them_and_nowhere_else(tmp_path: P
                 ("inner", "anna/inner"),
                 (str(here.root / "anna/inner"), "anna/inner"),
             ):
-                made = await anna.call("POST", "/api/contexts", {"workspace": workspace} if workspace else {})
+                made = await anna.request("POST", "/api/contexts", {"workspace": workspace} if workspace else {})
                 assert made["workspace"] == str(here.root / real)
             assert [name async for name, _ in anna.chat("thread", "hello")][-1] == "done"
-            assert (await anna.call("GET", "/api/contexts/thread"))["workspace"] == str(here.root / "anna")
+            assert (await anna.request("GET", "/api/contexts/thread"))["workspace"] == str(here.root / "anna")
             said = {"messages": [{"role": "user", "content": "hello"}]}
-            await anna.call("POST", "/v1/chat/completions", said)
-            listed = (await anna.call("GET", "/api/contexts"))["items"]
+            await anna.request("POST", "/v1/chat/completions", said)
+            listed = (await anna.request("GET", "/api/contexts"))["items"]
             assert {each["workspace"] for each in listed} == {str(here.root / "anna"), str(here.root / "anna/inner")}
         outside = (here.root, here.root / "secret", here.root / "absent", "/", "/absent", "../secret", "link")
         for given in outside:
@@ -194,8 +194,8 @@ async def test_who_asks_how_the_server_is_sees_nothing_of_what_others_do(tmp_pat
         for _ in range(3):
             await here.world.runtime.context(await here.world.runtime.create_context(here.root))
         async with Client(here.served.url, here.token) as anna:
-            assert (await anna.call("GET", "/api/health"))["contexts_in_memory"] == 0
-        assert (await local.call("GET", "/api/health"))["contexts_in_memory"] == 3
+            assert (await anna.request("GET", "/api/health"))["contexts_in_memory"] == 0
+        assert (await local.request("GET", "/api/health"))["contexts_in_memory"] == 3
 
 
 async def test_the_roots_of_other_users_are_closed_to_a_users_confined_commands(tmp_path: Path) -> None:

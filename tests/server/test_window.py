@@ -68,7 +68,7 @@ async def test_the_window_is_what_the_next_request_carries(tmp_path: Path) -> No
     async with serving(tmp_path, overview=OverviewSettings()) as (world, client, _):
         context_id = await talked(world, 3)
         await world.runtime.set_prompt_addition(context_id, "Speak of tulips.")
-        found = await client.call("GET", at(context_id, "window"))
+        found = await client.request("GET", at(context_id, "window"))
         assert (found["model"], found["branch"], found["compresses"], found["results_cut"]) == (
             "test",
             "main",
@@ -91,11 +91,11 @@ async def test_usage_has_what_was_used_and_how_full_the_window_is(tmp_path: Path
     async with serving(tmp_path, model=Model([answer])) as (world, client, _):
         context_id = await world.start()
         await world.turn(context_id)
-        found = await client.call("GET", at(context_id, "usage"))
+        found = await client.request("GET", at(context_id, "usage"))
         used = {"input_tokens": 1_000_000, "output_tokens": 500_000, "cost": 2.0}
         assert (found["own"], found["total"]) == (used, used)
         assert found["window"] == msgspec.to_builtins(await world.runtime.meter(context_id))
-        assert found["window"] == (await client.call("GET", at(context_id, "window")))["meter"]
+        assert found["window"] == (await client.request("GET", at(context_id, "window")))["meter"]
         expected = {"budget": 3000, "trigger": 2400, "target": 1500, "counter": "estimate", "is_estimate": True}
         assert {**found["window"], **expected} == found["window"]
 
@@ -104,24 +104,24 @@ async def test_compressing_is_previewed_done_and_undone(tmp_path: Path) -> None:
     async with serving(tmp_path, summaries=[Answer(text="In short.")]) as (world, client, _):
         context_id = await talked(world)
         ids = await world.ids(context_id)
-        before = (await client.call("GET", at(context_id, "usage")))["window"]["tokens"]
-        preview = await client.call("POST", at(context_id, "compress"), {"preview": True})
+        before = (await client.request("GET", at(context_id, "usage")))["window"]["tokens"]
+        preview = await client.request("POST", at(context_id, "compress"), {"preview": True})
         assert await world.ids(context_id) == ids
         assert preview["summary_id"] is preview["original"] is preview["how"] is None
-        done = await client.call("POST", at(context_id, "compress"), {"focus": "the colour of the door"})
-        after = (await client.call("GET", at(context_id, "usage")))["window"]["tokens"]
+        done = await client.request("POST", at(context_id, "compress"), {"focus": "the colour of the door"})
+        after = (await client.request("GET", at(context_id, "usage")))["window"]["tokens"]
         assert (done["tokens_before"], done["tokens_after"], done["tokens_saved"]) == (before, after, before - after)
         assert (done["messages"], done["branch"]) == (preview["messages"], "main")
         assert (done["how"], done["original"], done["why"]) == ("model", "main-original", None)
         assert "the colour of the door" in world.model.asked_for("summary")[0].system
-        context = await client.call("GET", at(context_id))
+        context = await client.request("GET", at(context_id))
         assert context["branches"]["main"]["message_ids"] == await world.ids(context_id)
         assert context["branches"]["main"]["compressed"]["summary_id"] == done["summary_id"]
         original = context["branches"]["main-original"]
         assert (original["length"], original["original_of"], original["message_ids"]) == (len(ids), "main", [])
-        page = await client.call("GET", at(context_id, f"messages?branch=main-original&limit={len(ids)}"))
+        page = await client.request("GET", at(context_id, f"messages?branch=main-original&limit={len(ids)}"))
         assert [each["message_id"] for each in page["items"]] == ids
-        undone = await client.call("POST", at(context_id, "compress", "undo"), {})
+        undone = await client.request("POST", at(context_id, "compress", "undo"), {})
         assert undone == {"branch": "main", "messages": len(ids)}
         assert await world.ids(context_id) == ids
         again = await refusal(client, "POST", at(context_id, "compress", "undo"), {"branch": "main"})
@@ -153,7 +153,7 @@ async def test_while_a_turn_is_open_only_a_preview_is_given(tmp_path: Path) -> N
         ids = await world.ids(context_id)
         assert await refusal(client, "POST", at(context_id, "compress"), {}) == (409, "turn_active")
         assert await refusal(client, "POST", at(context_id, "compress", "undo"), {}) == (409, "turn_active")
-        preview = await client.call("POST", at(context_id, "compress"), {"preview": True})
+        preview = await client.request("POST", at(context_id, "compress"), {"preview": True})
         assert 0 < preview["messages"] < len(ids)
         assert await world.ids(context_id) == ids
         look.release.set()
@@ -177,13 +177,13 @@ async def test_pins_are_put_and_taken_away_and_kept_by_compressions(tmp_path: Pa
         context_id = await talked(world)
         ids = await world.ids(context_id)
         for _ in range(2):
-            shape = await client.call("PUT", at(context_id, "messages", ids[1], "pin"))
+            shape = await client.request("PUT", at(context_id, "messages", ids[1], "pin"))
             assert shape["pins"] == [ids[1]]
-        done = await client.call("POST", at(context_id, "compress"), {})
+        done = await client.request("POST", at(context_id, "compress"), {})
         assert done["pinned"] == 1
         assert (await world.ids(context_id))[:2] == [done["summary_id"], ids[1]]
         for _ in range(2):
-            assert (await client.call("DELETE", at(context_id, "messages", ids[1], "pin")))["pins"] == []
+            assert (await client.request("DELETE", at(context_id, "messages", ids[1], "pin")))["pins"] == []
         for method in ("PUT", "DELETE"):
             assert await refusal(client, method, at(context_id, "messages", "nobody", "pin")) == (
                 404,
@@ -202,23 +202,25 @@ async def test_the_fifty_first_pin_is_409(tmp_path: Path) -> None:
             await world.turn(context_id, "x")
         ids = await world.ids(context_id)
         for message_id in ids[:MAX_PINS]:
-            await client.call("PUT", at(context_id, "messages", message_id, "pin"))
+            await client.request("PUT", at(context_id, "messages", message_id, "pin"))
         over = at(context_id, "messages", ids[MAX_PINS], "pin")
         assert await refusal(client, "PUT", over) == (409, "too_many_pins")
-        await client.call("PUT", at(context_id, "messages", ids[0], "pin"))
-        await client.call("DELETE", at(context_id, "messages", ids[0], "pin"))
-        assert len((await client.call("PUT", over))["pins"]) == MAX_PINS
+        await client.request("PUT", at(context_id, "messages", ids[0], "pin"))
+        await client.request("DELETE", at(context_id, "messages", ids[0], "pin"))
+        assert len((await client.request("PUT", over))["pins"]) == MAX_PINS
 
 
 async def test_the_overview_is_put_now(tmp_path: Path) -> None:
     (tmp_path / "tulip.py").write_text("x")
     async with serving(tmp_path) as (world, client, _):
         context_id = await world.start()
-        added = await client.call("POST", at(context_id, "workspace-overview"))
-        (message,) = await client.call("GET", at(context_id, f"messages?ids={added['message_id']}"))
+        added = await client.request("POST", at(context_id, "workspace-overview"))
+        (message,) = await client.request("GET", at(context_id, f"messages?ids={added['message_id']}"))
         assert (message["kind"], message["detail"]["by"]) == ("injection", "local")
         assert "tulip.py" in message["content"]
-        assert "tulip.py" in (await client.call("GET", at(context_id, "window")))["request"]["messages"][0]["content"]
+        assert (
+            "tulip.py" in (await client.request("GET", at(context_id, "window")))["request"]["messages"][0]["content"]
+        )
         (tmp_path / "tulip.py").unlink()
         tmp_path.rmdir()
         refused = await refusal(client, "POST", at(context_id, "workspace-overview"))
@@ -228,7 +230,7 @@ async def test_the_overview_is_put_now(tmp_path: Path) -> None:
 
 async def test_models_are_told_with_what_is_known_of_them(tmp_path: Path) -> None:
     async with serving(tmp_path) as (_, client, _):
-        page = await client.call("GET", "/api/models")
+        page = await client.request("GET", "/api/models")
     assert page["next"] is None
     known = {"is_default": False, "is_demo": False, "vision": False, "tokenizer": None}
     nothing = {"window": None, "input_price": None, "output_price": None}
@@ -242,28 +244,28 @@ async def test_models_are_told_with_what_is_known_of_them(tmp_path: Path) -> Non
 
 async def test_a_model_is_chosen_and_left_again(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, client, _):
-        context_id = (await client.call("POST", "/api/contexts", {"model": "plain"}))["context_id"]
-        assert (await client.call("GET", at(context_id)))["config"]["model"] == "plain"
-        changed = await client.call("PATCH", at(context_id), {"model": "other"})
+        context_id = (await client.request("POST", "/api/contexts", {"model": "plain"}))["context_id"]
+        assert (await client.request("GET", at(context_id)))["config"]["model"] == "plain"
+        changed = await client.request("PATCH", at(context_id), {"model": "other"})
         assert changed["config"]["model"] == "other"
-        meter = (await client.call("GET", at(context_id, "usage")))["window"]
+        meter = (await client.request("GET", at(context_id, "usage")))["window"]
         assert (meter["budget"], meter["counter"], meter["is_estimate"]) == (90_000, "o200k", False)
         await client.send(context_id, "hi")
         await world.runtime.rested(context_id)
         assert world.model.requests[-1].model == "other"
         assert await refusal(client, "PATCH", at(context_id), {"model": "huge"}) == (422, "unknown_model")
-        assert (await client.call("GET", at(context_id)))["config"]["model"] == "other"
-        assert (await client.call("PATCH", at(context_id), {"model": None}))["config"]["model"] == "test"
+        assert (await client.request("GET", at(context_id)))["config"]["model"] == "other"
+        assert (await client.request("PATCH", at(context_id), {"model": None}))["config"]["model"] == "test"
 
 
 async def test_personas_are_told_and_their_model_counts(tmp_path: Path) -> None:
     personas = Personas([Persona("ada", role="gardener", prompt="Begin with the soil.", model="other")])
     async with serving(tmp_path, personas=lambda _: personas) as (_, client, _):
-        (shown,) = (await client.call("GET", "/api/personas"))["items"]
+        (shown,) = (await client.request("GET", "/api/personas"))["items"]
         assert (shown["id"], shown["name"], shown["model"], shown["origin"]) == ("ada", "ada", "other", "user")
-        context_id = (await client.call("POST", "/api/contexts", {"persona": "ada"}))["context_id"]
-        assert (await client.call("GET", f"/api/personas?context_id={context_id}"))["items"] == [shown]
-        window = await client.call("GET", at(context_id, "window"))
+        context_id = (await client.request("POST", "/api/contexts", {"persona": "ada"}))["context_id"]
+        assert (await client.request("GET", f"/api/personas?context_id={context_id}"))["items"] == [shown]
+        window = await client.request("GET", at(context_id, "window"))
         assert (window["model"], window["meter"]["budget"]) == ("other", 90_000)
         assert "Begin with the soil." in window["parts"][0]["text"]
 
@@ -287,9 +289,9 @@ async def test_what_comes_with_a_message_is_kept_and_bounded(tmp_path: Path) -> 
             assert (await refusal(client, "POST", at(context_id, "messages"), {**body, **each}))[0] in (413, 422)
         assert await world.ids(context_id) == []
         given = {"data_context": data, "extra_user_messages": ["and this"]}
-        sent = await client.call("POST", at(context_id, "messages"), {**body, **given})
+        sent = await client.request("POST", at(context_id, "messages"), {**body, **given})
         await world.runtime.rested(context_id)
-        (message,) = await client.call("GET", at(context_id, f"messages?ids={sent['message_id']}"))
+        (message,) = await client.request("GET", at(context_id, f"messages?ids={sent['message_id']}"))
         assert {**message["metadata"], **given} == message["metadata"]
         told = [msgspec.json.decode(each)["content"] for each in world.model.requests[-1].messages]
         assert told == ["hi", "[data that the person is looking at: a table, t.csv]\nx,y", "and this"]
@@ -314,7 +316,7 @@ async def test_for_another_user_there_is_no_such_context_in_any_row(tmp_path: Pa
         (first, *_) = await world.ids(context_id)
         before = (await world.runtime.context(context_id)).version
         async with Client(served.url, served.tokens.add("bob")) as bob:
-            own = (await bob.call("POST", "/api/contexts", {}))["context_id"]
+            own = (await bob.request("POST", "/api/contexts", {}))["context_id"]
             for method, row, body in ROWS:
                 path = at(context_id, row.format(message=first)).rstrip("/")
                 assert await refusal(bob, method, path, body) == (404, "unknown_context"), (method, row)
@@ -348,11 +350,11 @@ async def test_a_subscriber_learns_of_a_compression_and_of_its_undoing(tmp_path:
         stream = client.events("GET", at(context_id, "stream"))
         await learned(stream, ("ContextChanged", "*"))
         world.model.hold = True
-        doing = asyncio.create_task(client.call("POST", at(context_id, "compress"), {}))
+        doing = asyncio.create_task(client.request("POST", at(context_id, "compress"), {}))
         await world.model.asked.wait()
         first = await learned(stream, ("StateChanged", "generating_summary"))
         assert states(first)[-1] == "generating_summary"
-        assert (await client.call("GET", at(context_id)))["current_state"]["type"] == "generating_summary"
+        assert (await client.request("GET", at(context_id)))["current_state"]["type"] == "generating_summary"
         world.model.release.set()
         done = await doing
         seen = await learned(stream, ("ContextChanged", "branches"))
@@ -360,8 +362,8 @@ async def test_a_subscriber_learns_of_a_compression_and_of_its_undoing(tmp_path:
         assert [(each["message_id"], each["type"]) for each in created] == [(done["summary_id"], "system_control")]
         completed = [data["message_id"] for name, data in seen if name == "MessageCompleted"]
         assert completed == [done["summary_id"]]
-        assert seen[-1][1]["version"] == (await client.call("GET", at(context_id)))["version"]
-        await client.call("POST", at(context_id, "compress", "undo"), {})
+        assert seen[-1][1]["version"] == (await client.request("GET", at(context_id)))["version"]
+        await client.request("POST", at(context_id, "compress", "undo"), {})
         undone = await learned(stream, ("ContextChanged", "branches"))
         assert not [name for name, _ in undone if name == "MessageCreated"]
 
@@ -373,10 +375,10 @@ async def test_a_subscriber_learns_of_pins_and_of_the_overview(tmp_path: Path) -
         stream = client.events("GET", at(context_id, "stream"))
         await learned(stream, ("ContextChanged", "*"))
         for method in ("PUT", "DELETE"):
-            await client.call(method, at(context_id, "messages", first, "pin"))
+            await client.request(method, at(context_id, "messages", first, "pin"))
             seen = await learned(stream, ("MessageChanged", first))
             assert [data["fields"] for name, data in seen if name == "ContextChanged"] == [["pins"]]
-        added = (await client.call("POST", at(context_id, "workspace-overview")))["message_id"]
+        added = (await client.request("POST", at(context_id, "workspace-overview")))["message_id"]
         seen = await learned(stream, ("ContextChanged", "overview"))
         assert added in [data.get("message_id") for name, data in seen if name == "MessageCreated"]
 
@@ -441,7 +443,7 @@ async def between_turns(chance: random.Random, world: Small, client: Client, con
 async def tried(client: Client, method: str, path: str, body: Any) -> None:
     """What cannot be done now is refused, and changes nothing."""
     try:
-        await client.call(method, path, body)
+        await client.request(method, path, body)
     except ServerError as error:
         if error.problem.status not in (404, 409):
             raise
@@ -471,7 +473,7 @@ async def test_a_late_signal_does_not_bring_back_the_text_of_a_compressed_messag
         live = await world.runtime.context(context_id)
         _, answer, *_ = await world.ids(context_id)
         late = ContentDelta(context_id=live.id, version=live.version, message_id=MessageId(answer), sequence=1)
-        await client.call("POST", at(context_id, "compress"), {})
+        await client.request("POST", at(context_id, "compress"), {})
         async with ContextReplica(heard, context_id) as copy:
             await copy.until(lambda copy: copy.is_settled)
             assert late.message_id not in copy.messages
@@ -504,9 +506,9 @@ async def test_a_copy_that_lost_every_signal_of_a_compression_is_right_after_the
                 deaf.hears = False
                 before = list(copy.order)
                 if act == "compress":
-                    await client.call("POST", at(context_id, "compress"), {})
+                    await client.request("POST", at(context_id, "compress"), {})
                 else:
-                    await client.call("POST", at(context_id, "compress", "undo"), {})
+                    await client.request("POST", at(context_id, "compress", "undo"), {})
                 await world.turn(context_id, "and on")
                 assert copy.order == before
                 deaf.hears = True
@@ -609,7 +611,7 @@ async def test_a_completion_through_a_turn_that_compresses_in_the_middle_has_not
         messages = [{"role": "user", "content": "go"}]
         body = {"messages": messages, "metadata": {"context_id": context_id}, "stream": stream}
         if not stream:
-            found = await client.call("POST", "/v1/chat/completions", body)
+            found = await client.request("POST", "/v1/chat/completions", body)
             text = found["choices"][0]["message"]["content"]
         else:
             headers = {"authorization": f"Bearer {TOKEN}"}

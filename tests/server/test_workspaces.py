@@ -37,7 +37,7 @@ async def opened(world: World) -> AsyncIterator[tuple[Client, aiohttp.ClientSess
 
 async def refused(client: Client, method: str, path: str, body: Any = None) -> tuple[int, str, str]:
     with pytest.raises(ServerError) as caught:
-        await client.call(method, path, body)
+        await client.request(method, path, body)
     problem = caught.value.problem
     return problem.status, problem.code, str(problem)
 
@@ -52,12 +52,12 @@ async def test_undoing_over_http_puts_back_tells_which_files_and_is_audited(tmp_
         context_id = await world.start()
         await world.turn(context_id)
         path = f"/api/contexts/{context_id}"
-        version = (await client.call("GET", path))["version"]
-        assert await client.call("POST", f"{path}/undo") == {"paths": ["a.txt"], "left": None}
+        version = (await client.request("GET", path))["version"]
+        assert await client.request("POST", f"{path}/undo") == {"paths": ["a.txt"], "left": None}
         assert (world.workspace / "a.txt").read_text() == "one"
-        entry = (await client.call("GET", f"{path}/audit"))["items"][-1]
+        entry = (await client.request("GET", f"{path}/audit"))["items"][-1]
         assert (entry["kind"], entry["by"], entry["detail"]) == ("change_undone", "local", {"paths": ["a.txt"]})
-        assert (await client.call("GET", path))["version"] > version, "who follows the context is told"
+        assert (await client.request("GET", path))["version"] > version, "who follows the context is told"
         status, code, _ = await refused(client, "POST", f"{path}/undo")
         assert (status, code) == (409, "nothing_to_undo")
 
@@ -87,7 +87,7 @@ async def test_an_undo_in_part_names_what_stays_in_the_persons_language(
         await world.turn(context_id)
         (world.workspace / "b").write_text("by the person")
         path = f"/api/contexts/{context_id}/undo"
-        answer = await client.call("POST", path, headers={"Accept-Language": language})
+        answer = await client.request("POST", path, headers={"Accept-Language": language})
         assert answer["paths"] == ["a"]
         assert words in answer["left"]
         assert (world.workspace / "b").read_text() == "by the person"
@@ -100,7 +100,7 @@ async def test_undoing_twice_at_once_undoes_two_changes_and_not_one_twice(tmp_pa
         context_id = await world.start()
         await world.turn(context_id)
         path = f"/api/contexts/{context_id}/undo"
-        answers = await asyncio.gather(*(client.call("POST", path) for _ in range(4)), return_exceptions=True)
+        answers = await asyncio.gather(*(client.request("POST", path) for _ in range(4)), return_exceptions=True)
         assert sorted(isinstance(each, ServerError) for each in answers) == [False, False, True, True]
         assert (world.workspace / "a.txt").read_text() == "one"
 
@@ -111,7 +111,7 @@ async def test_each_context_undoes_only_its_own_changes(tmp_path: Path) -> None:
         contexts = [await world.start() for _ in range(2)]
         for context_id in contexts:
             await world.turn(context_id)
-        assert (await client.call("POST", f"/api/contexts/{contexts[0]}/undo"))["paths"] == ["a.txt"]
+        assert (await client.request("POST", f"/api/contexts/{contexts[0]}/undo"))["paths"] == ["a.txt"]
         assert (world.workspace / "b.txt").read_text() == "by two"
 
 
@@ -124,7 +124,7 @@ async def test_the_whole_of_a_long_output_can_be_read_as_plain_text_only(tmp_pat
     async with opened(world) as (client, http):
         context_id = await world.start()
         await world.turn(context_id)
-        long, short = (await client.call("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
+        long, short = (await client.request("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
         whole = "<script>alert(1)</script>\n" + "".join(f"{number}\n" for number in range(1, 30001))
         assert len(long["result"]) < HEAD_CHARACTERS + TAIL_CHARACTERS + 1000
         assert long["result"].startswith("<script>")
@@ -153,12 +153,12 @@ async def test_a_long_result_of_any_tool_is_kept_whole_and_the_model_can_read_on
         assert kept.read_text() == text
         assert kept.stat().st_mode & 0o777 == 0o600
         name = f"outputs/{call.id}.txt"
-        assert name in (await client.call("GET", f"/api/contexts/{context_id}/tool-calls"))["items"][0]["result"]
+        assert name in (await client.request("GET", f"/api/contexts/{context_id}/tool-calls"))["items"][0]["result"]
     read = says(("read_file", {"path": name, "start_line": 6000, "end_line": 6001}))
     again = furnished(tmp_path, read, writes(str(kept), "other"), DONE, ids_from=1000)
     async with opened(again) as (client, _):
         await again.turn(context_id)
-        _, reading, writing = (await client.call("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
+        _, reading, writing = (await client.request("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
         assert (reading["status"], reading["result"]) == ("executed", "line 5999\nline 6000\n")
         assert writing["status"] == "denied", "what was kept is not to be changed"
         assert kept.read_text() == text
@@ -195,17 +195,17 @@ async def test_what_a_command_prints_is_shown_while_it_runs(tmp_path: Path) -> N
         path = f"/api/contexts/{context_id}/tool-calls"
         async with asyncio.timeout(HANG_SECONDS):
             while True:
-                items = (await client.call("GET", path))["items"]
+                items = (await client.request("GET", path))["items"]
                 if items and items[0].get("output") == "one\ntwo\n":
                     break
                 await asyncio.sleep(0.02)
         assert items[0]["status"] == "executing"
         assert items[0].get("result") is None
-        one = await client.call("GET", f"{path}/{items[0]['id']}")
+        one = await client.request("GET", f"{path}/{items[0]['id']}")
         assert one["output"] == "one\ntwo\n"
         go.touch()
         await world.runtime.rested(context_id)
-        (call,) = (await client.call("GET", path))["items"]
+        (call,) = (await client.request("GET", path))["items"]
         assert call.get("output") is None
         assert call["result"] == "one\ntwo\nthree\n"
 
@@ -245,7 +245,7 @@ async def test_only_the_end_of_what_is_printed_is_held_in_memory(tmp_path: Path)
         async with asyncio.timeout(HANG_SECONDS):
             while not any(printed.tail.endswith("200000\n") for printed in live.live_outputs.values()):
                 await asyncio.sleep(0.02)
-        (call,) = (await client.call("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
+        (call,) = (await client.request("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
         assert len(call["output"]) <= 4000
         async with http.get(f"/api/contexts/{context_id}/tool-calls/{call['id']}/output") as answer:
             assert answer.status == 200, "the whole can be read while it grows"
@@ -269,12 +269,12 @@ async def test_a_letter_that_is_cut_between_two_reads_is_shown_whole(tmp_path: P
             while not live.live_outputs:
                 await asyncio.sleep(0.01)
             while not seen or seen[-1] != "日":
-                seen.append((await client.call("GET", path))["items"][0].get("output") or "")
+                seen.append((await client.request("GET", path))["items"][0].get("output") or "")
                 await asyncio.sleep(0.05)
         go.touch()
         await world.runtime.rested(context_id)
         assert set(seen) <= {"", "日"}
-        (call,) = (await client.call("GET", path))["items"]
+        (call,) = (await client.request("GET", path))["items"]
         assert call["result"] == "日"
 
 
@@ -289,5 +289,5 @@ async def test_a_cancelled_command_stops_being_shown(tmp_path: Path) -> None:
                 await asyncio.sleep(0.01)
         await world.runtime.cancel(context_id)
         assert live.live_outputs == {}
-        (call,) = (await client.call("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
+        (call,) = (await client.request("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
         assert (call["status"], call.get("output")) == ("cancelled", None)

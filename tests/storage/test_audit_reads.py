@@ -64,7 +64,7 @@ Reader = Callable[[World, str, pytest.CaptureFixture[str]], Any]
 
 async def served(world: World, route: str) -> tuple[str, bool]:
     async with Served(world.runtime, [world.workspace]) as server, server.client() as client:
-        page = await client.call("GET", route)
+        page = await client.request("GET", route)
     return json.dumps(page), not page["chain"]["whole"]
 
 
@@ -300,7 +300,7 @@ async def test_entries_behind_a_line_that_cannot_be_read_are_paged_through(tmp_p
     async with Served(world.runtime, [world.workspace]) as server, server.client() as client:
         cursor: str | None = "0"
         while cursor is not None:
-            page = await client.call("GET", f"/api/contexts/{context_id}/audit?limit=10&cursor={cursor}")
+            page = await client.request("GET", f"/api/contexts/{context_id}/audit?limit=10&cursor={cursor}")
             sequences += [entry["sequence"] for entry in page["items"]]
             cursor = page["next"]
     assert sequences == [1, *range(3, len(others) + 3)]

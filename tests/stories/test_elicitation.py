@@ -79,11 +79,11 @@ async def test_it_is_shown_and_answered_over_http_while_the_call_runs(tmp_path: 
     world = asking(tmp_path, ASK, DONE)
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
         context_id, record = await asked(world)
-        shown = await client.call("GET", f"/api/contexts/{context_id}")
+        shown = await client.request("GET", f"/api/contexts/{context_id}")
         assert shown["current_state"]["type"] == "executing_tool"
         assert [each["id"] for each in shown["open_questions"]] == [record.id]
         assert shown["pending_tool_calls"] == []
-        await client.call("POST", f"/api/contexts/{context_id}/answers", {"answers": ["blue", ""]})
+        await client.request("POST", f"/api/contexts/{context_id}/answers", {"answers": ["blue", ""]})
         await world.runtime.rested(context_id)
         (result,) = await results(world, context_id)
         assert json.loads(result.content)["content"] == {"colour": "blue"}, "what may be left out is left out"
@@ -115,7 +115,7 @@ async def test_where_nobody_watches_it_is_declined(tmp_path: Path) -> None:
         await ready(world.runtime, "docs")
         body = {"model": "pilothouse", "messages": [{"role": "user", "content": "go"}]}
         async with asyncio.timeout(HANG_SECONDS):
-            answer = await client.call("POST", "/v1/chat/completions", body)
+            answer = await client.request("POST", "/v1/chat/completions", body)
         assert "done" in answer["choices"][0]["message"]["content"]
         assert log_of(tmp_path / "docs")[-1] == 'answered {"action": "decline"}'
 

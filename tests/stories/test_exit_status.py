@@ -54,7 +54,7 @@ async def test_no_client_says_that_a_failed_command_is_done(tmp_path: Path) -> N
         events = [event async for event in client.chat("thread", "go", mode="agent")]
         (ended,) = [data for name, data in events if name == "tool_end"]
         assert (ended["status"], ended["exit_status"]) == ("failed", 3)
-        (call,) = (await client.call("GET", "/api/contexts/thread/tool-calls"))["items"]
+        (call,) = (await client.request("GET", "/api/contexts/thread/tool-calls"))["items"]
         assert (call["status"], call["exit_status"]) == ("executed", 3)
         told = b"".join([piece async for piece in world.runtime.export_markdown("thread")]).decode()
         assert "failed, exit code 3" in told

@@ -128,14 +128,14 @@ async def test_another_digest_than_the_shown_one_is_409(tmp_path: Path) -> None:
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
         context_id = await world.start()
         path = f"/api/contexts/{context_id}/trust"
-        shown = await client.call("GET", path)
+        shown = await client.request("GET", path)
         assert (shown["status"], shown["files"]) == ("new", {"config.toml": 'mode = "review"\n'})
         brings(world.workspace, config='mode = "plan"\n')
         for digest in (shown["digest"], "", "0" * 64):
             with pytest.raises(ServerError) as caught:
-                await client.call("PUT", path, {"digest": digest})
+                await client.request("PUT", path, {"digest": digest})
             assert (caught.value.problem.status, caught.value.problem.code) == (409, "trust_changed")
-        assert (await client.call("GET", path))["status"] == "new"
+        assert (await client.request("GET", path))["status"] == "new"
         assert world.dependencies.workspace_policy(str(world.workspace)).mode is None
 
 

@@ -97,7 +97,7 @@ async def test_people_read_an_undo_in_the_conversation_in_every_client(
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
         context_id = await world.start("agent")
         await world.turn(context_id, "go")
-        await client.call("POST", f"/api/contexts/{context_id}/undo")
+        await client.request("POST", f"/api/contexts/{context_id}/undo")
         await check_http(client, context_id)
         (note,) = await notes(world, context_id)
         for language, title in LANGUAGES.items():
@@ -108,7 +108,7 @@ async def test_people_read_an_undo_in_the_conversation_in_every_client(
 
 
 async def check_http(client: Client, context_id: str) -> None:
-    answer = await client.call("GET", f"/api/contexts/{context_id}/messages")
+    answer = await client.request("GET", f"/api/contexts/{context_id}/messages")
     last = answer["items"][-1]
     assert (last["type"], last["kind"], last["detail"]["paths"]) == ("system_control", "injection", ["a.txt"])
 

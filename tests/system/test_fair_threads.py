@@ -87,13 +87,15 @@ async def scan_beside_bob(tmp_path: Path, begun: threading.Semaphore, gate: thre
         clients = {name: served.client(served.tokens.add(name)) for name in ("anna", "bob")}
         async with clients["anna"] as anna, clients["bob"] as bob:
             body = {"workspace": str(tmp_path / "anna")}
-            ids = [(await anna.call("POST", "/api/contexts", body))["context_id"] for _ in range(40)]
-            scans = [asyncio.create_task(anna.call("POST", f"/api/contexts/{each}/workspace-overview")) for each in ids]
+            ids = [(await anna.request("POST", "/api/contexts", body))["context_id"] for _ in range(40)]
+            scans = [
+                asyncio.create_task(anna.request("POST", f"/api/contexts/{each}/workspace-overview")) for each in ids
+            ]
             for _ in range(MAX_THREADS_PER_USER):
                 await asyncio.to_thread(begun.acquire)
-            own = (await bob.call("POST", "/api/contexts", {"workspace": str(tmp_path / "bob")}))["context_id"]
-            assert (await bob.call("POST", f"/api/contexts/{own}/workspace-overview"))["message_id"]
-            found = await bob.call("GET", f"/api/contexts/{own}/files?query=bob")
+            own = (await bob.request("POST", "/api/contexts", {"workspace": str(tmp_path / "bob")}))["context_id"]
+            assert (await bob.request("POST", f"/api/contexts/{own}/workspace-overview"))["message_id"]
+            found = await bob.request("GET", f"/api/contexts/{own}/files?query=bob")
             assert [each["path"] for each in found["items"]] == ["bob.txt"]
             assert not any(scan.done() for scan in scans)
             assert not begun.acquire(blocking=False), "Anna has no more threads than that"

@@ -71,7 +71,7 @@ class Client:
         if self._http is not None:
             await self._http.close()
 
-    async def call(
+    async def request(
         self,
         method: str,
         path: str,
@@ -107,7 +107,7 @@ class Client:
         body = {"payloads": payloads, "queue": queue, **({"mode": mode} if mode is not None else {})}
         headers = {"idempotency-key": key or self.ambient.new_id()}
         sent: SentView = await self.retry(
-            lambda: self.call("POST", f"/api/contexts/{context_id}/messages", body, kind=SentView, headers=headers)
+            lambda: self.request("POST", f"/api/contexts/{context_id}/messages", body, kind=SentView, headers=headers)
         )
         return sent
 

@@ -175,7 +175,7 @@ class ContextReplica:
         happen during the pull."""
         self._is_stale, self._is_pulling_context = False, True
         try:
-            context = await self._client.call("GET", self._path, kind=ContextView)
+            context = await self._client.request("GET", self._path, kind=ContextView)
             branch = context.branches[context.active_branch]
             if branch.key != self._branch_key:
                 self.order, self.messages, self._branch_key = [], {}, branch.key
@@ -206,7 +206,7 @@ class ContextReplica:
             end = len(self.order) + limit
             path = f"{self._path}/messages?branch={quote(branch, safe='')}&before={end}&limit={limit}"
             try:
-                page: MessagePage = await self._client.call("GET", path, kind=MessagePage)
+                page: MessagePage = await self._client.request("GET", path, kind=MessagePage)
             except ServerError as error:
                 if error.problem.code != Code.UNKNOWN_BRANCH:
                     raise
@@ -222,14 +222,16 @@ class ContextReplica:
         messages: list[MessageView] = []
         for start in range(0, len(ids), _MESSAGES_PER_PAGE):
             id_list = ",".join(ids[start : start + _MESSAGES_PER_PAGE])
-            messages += await self._client.call("GET", f"{self._path}/messages?ids={id_list}", kind=list[MessageView])
+            messages += await self._client.request(
+                "GET", f"{self._path}/messages?ids={id_list}", kind=list[MessageView]
+            )
         return messages
 
     async def _pull_text(self, message_id: MessageId) -> None:
         text = self.texts.setdefault(message_id, [])
         path = f"{self._path}/messages/{message_id}/content?from_sequence={len(text)}"
         try:
-            deltas: list[Delta] = await self._client.call("GET", path, kind=list[Delta])
+            deltas: list[Delta] = await self._client.request("GET", path, kind=list[Delta])
         except ServerError as error:
             if error.problem.status != 404:
                 raise
