@@ -201,7 +201,9 @@ class CommandLimits:
 
     def _is_protected(self, word: str) -> bool:
         violations = (
-            self._violation_of(path, writing=True) for folder in self._folders for path in self._path_candidates(folder, word)
+            self._violation_of(path, writing=True)
+            for folder in self._folders
+            for path in self._path_candidates(folder, word)
         )
         return any(violation is not None and violation.code is Code.PROTECTED_PATH for violation in violations)
 
