@@ -284,8 +284,8 @@ def test_a_switch_that_would_start_something_dangerous_asks_first(command: Comma
     given = "/supervised\ngo\nq\n/agent\nn\n/agent\ny\n/quit\n"
     code, output, _ = command.run("--model", model, given=given)
     assert code == 0
-    assert output.count("This would start 1 pending action(s):") == 2
-    before, after = output.split("This would start 1 pending action(s):")[1:]
+    assert output.count("This would start pending actions (1):") == 2
+    before, after = output.split("This would start pending actions (1):")[1:]
     assert "🛡️ supervised" in before
     assert "Done." in after
     assert (command.workspace / "a.txt").read_text() == "gone"
@@ -297,7 +297,7 @@ def test_a_switch_shows_a_harmless_call_whole_before_it_starts_it(command: Comma
     new = {"tool": "write_file", "arguments": {"path": "new.txt", "content": "line\n" * 200 + "the end\n"}}
     model = command.script({"calls": [new]}, {"text": "Done."})
     code, output, _ = command.run("--model", model, given=f"/supervised\ngo\nq\n{release}\nq\n/cancel\n/quit\n")
-    assert (code, "This would start 1 pending action(s):" in output) == (0, True)
+    assert (code, "This would start pending actions (1):" in output) == (0, True)
     assert not (command.workspace / "new.txt").exists()
 
 

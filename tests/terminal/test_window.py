@@ -68,21 +68,21 @@ def figures(text: str, pattern: str) -> tuple[int, ...]:
 
 METER = {
     "en": r"Context: ≈(\d+) of (\d+) tokens \((\d+)%\)\. Auto-compacts at (\d+)%\.",
-    "zh": r"上下文：≈(\d+) / (\d+) 个 token（(\d+)%），达到 (\d+)% 时自动压缩",
+    "zh": r"上下文：≈(\d+) / (\d+) 个 token（(\d+)%），达到 (\d+)% 时自动压缩。",
 }
 MANUAL = {
     "en": r"Context: ≈(\d+) of (\d+) tokens \((\d+)%\)\. Auto-compact is off; use /compact\.",
-    "zh": r"上下文：≈(\d+) / (\d+) 个 token（(\d+)%），自动压缩已关闭，请使用 /compact",
+    "zh": r"上下文：≈(\d+) / (\d+) 个 token（(\d+)%），自动压缩已关闭，请使用 /compact。",
 }
 PREVIEW = {
-    "en": r"Would compact (\d+) message\(s\): (\d+) → at most (\d+) tokens\.",
-    "zh": r"将压缩 (\d+) 条消息：(\d+) → 最多 (\d+) 个 token。",
+    "en": r"Messages to compact: (\d+) \((\d+) → at most (\d+) tokens\)\.",
+    "zh": r"将压缩 (\d+) 条消息（(\d+) → 最多 (\d+) 个 token）。",
 }
 COMPRESSED = {
-    "en": r"Compacted (\d+) message\(s\): (\d+) → (\d+) tokens\. To restore them: /compact undo",
-    "zh": r"已压缩 (\d+) 条消息：(\d+) → (\d+) 个 token。要恢复：/compact undo",
+    "en": r"Messages compacted: (\d+) \((\d+) → (\d+) tokens\)\. To restore them: /compact undo",
+    "zh": r"已压缩 (\d+) 条消息（(\d+) → (\d+) 个 token）。要恢复：/compact undo",
 }
-UNDONE = {"en": r"Restored (\d+) message\(s\)\.", "zh": r"已恢复 (\d+) 条消息。"}
+UNDONE = {"en": r"Messages restored: (\d+)\.", "zh": r"已恢复 (\d+) 条消息。"}
 NOTHING = {"en": "Nothing to compact: of ", "zh": "没有可压缩的内容：共 "}
 NOT_COMPRESSED = {
     "en": "Nothing to restore: the branch 'main' hasn't been compacted.",

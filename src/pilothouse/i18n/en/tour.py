@@ -15,7 +15,7 @@ TOUR: Mapping[str, str] = {
     "/review": "Review mode reads freely and asks before making changes. No rule gets around it.",
     "/elevate 1": "You can allow more for now, always with a limit. Here: one action.",
     "write tour/one.txt: changed": "This one runs. The next one would need approval again.",
-    "/plan": "Plan mode changes nothing, whatever the model sends.",
+    "/plan": "Plan mode changes nothing, whatever the model asks for.",
     "run rm -rf tour": "Not allowed: the turn ends here.",
     "/agent": "Back to Agent mode. Next: branches.",
     "/fork idea": "Start a branch from here. Nothing is copied.",
@@ -24,7 +24,7 @@ TOUR: Mapping[str, str] = {
     "/merge idea preview": "Preview what a merge would bring over.",
     "/merge idea": "Merge the branch.",
     "work in 4 steps": (
-        "While the agent works, type a message: it is queued. Type /pause, then /resume. Ctrl-C cancels."
+        "Messages that you type while the agent works are queued. Type /pause, then /resume. Ctrl-C cancels."
     ),
     "delegate: list": "A sub-agent can never do more than this conversation may.",
     "/usage": "The tokens used so far, including sub-agents.",

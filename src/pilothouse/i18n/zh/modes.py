@@ -13,7 +13,7 @@ TITLES: Mapping[str, str] = {
 MEANINGS: Mapping[str, str] = {
     "agent": "执行所有操作，无需询问。",
     "supervised": "每个操作执行前都会询问。",
-    "review": "自由读取，更改前询问。",
+    "review": "读取无需询问，更改前会询问。",
     "plan": "只读取和规划，不做任何更改。",
     "ask": "仅对话，不使用工具。",
 }
