@@ -213,4 +213,4 @@ async def test_an_open_turn_that_is_in_the_way_names_continue(tmp_path: Path) ->
         body = {"payload": {"type": "text", "content": "x"}}
         problem = (await refusal(client, "POST", f"/api/contexts/{context_id}/messages", body)).problem
         assert problem.code == "turn_active"
-        assert "`continue`" in problem.detail
+        assert "continue it" in problem.detail

@@ -29,7 +29,7 @@ NOBODY = {"PILOTHOUSE_CONFIG": "/nonexistent/config.toml"}
         ([{"type": "text", "content": "x", "contnet": "y"}], "unknown field"),
         ([{"content": "x"}], "missing required field `type`"),
         (["text"], "Expected `object`"),
-        ([{"type": "image", "url": "x"}], "isn't an image address"),
+        ([{"type": "image", "url": "x"}], "isn't a valid image URL"),
         ([{"type": "image", "path": "\ud800"}], "isn't valid Unicode"),
         ([{"type": "workflow", "workflow": "x"}], "Use one of: text, file_reference, image, tool_result"),
         ([{"type": "tool_result", "tool_name": "x", "result": {"k": "x" * 1_000_001}}], "at most 1000000"),

@@ -8,7 +8,7 @@ REQUESTS: Mapping[Code, str] = {
     Code.UNKNOWN_MODE: "Unknown mode {mode!r}. Choose one of: {allowed}.",
     Code.UNKNOWN_CONTEXT: "The conversation {context_id!r} doesn't exist. It may have been deleted.",
     Code.UNKNOWN_MESSAGE: "The branch {branch!r} has no message {message_id!r}.",
-    Code.UNKNOWN_CALL: "No such action needs approval here. It may already be decided.",
+    Code.UNKNOWN_CALL: "This action doesn't exist, or it no longer needs approval.",
     Code.UNKNOWN_BRANCH: "Unknown branch {branch!r}. Choose one of: {allowed}.",
     Code.UNKNOWN_MODEL: "Unknown model {model!r}. Choose one of: {allowed}.",
     Code.INVALID_ID: "Invalid ID {value!r}. Use 1 to 64 letters, digits, '-' and '_'.",
@@ -28,8 +28,8 @@ REQUESTS: Mapping[Code, str] = {
         "The model {model!r} needs an API key. Set {variable}, or use the model 'demo', which needs none."
     ),
     Code.TURN_ACTIVE: (
-        "The current turn isn't finished. Wait until it ends, respond to its request, continue it "
-        "(`continue`) or cancel it (`cancel`)."
+        "The current turn isn't finished. Wait until it ends, handle its pending actions and questions, continue it, "
+        "or cancel it."
     ),
     Code.NOT_CONTINUABLE: "Nothing to continue.",
     Code.NOTHING_TO_CANCEL: "Nothing to cancel: no turn is running.",

@@ -139,8 +139,8 @@ SERVER: Mapping[Code, str] = {
         "{path!r} is an upload, and uploads are read-only. Copy it into the workspace first and change the copy."
     ),
     Code.UPLOAD_NOT_STORED: (
-        "Couldn't save {name!r} with the conversation: {detail}. No part of it was kept. Free up disk space or check "
-        "the data folder, then try again."
+        "Couldn't save {name!r} with the conversation: {detail}. No part of the file was kept. Free up disk space or "
+        "check the data folder, then try again."
     ),
     Code.UPLOAD_LEFT_OUT: (
         "The export doesn't include the upload {name!r} ({size} bytes): an export holds at most {limit} bytes of "

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pilothouse.domain.codes import Code
 
 STEERING: Mapping[Code, str] = {
-    Code.UNKNOWN_RULE: "There is no rule {rule!r} that you can revoke. It may have been revoked already.",
+    Code.UNKNOWN_RULE: "You have no rule {rule!r}. It may already be revoked.",
     Code.UNKNOWN_PERSONA: "Unknown persona {persona!r}. Choose one of: {allowed}.",
     Code.UNKNOWN_QUEUED: "The message {message_id!r} isn't in the queue. It may have been sent already.",
     Code.INVALID_CURSOR: "Invalid position {cursor!r}. Use the 'next' value of an earlier page.",
@@ -54,8 +54,8 @@ STEERING: Mapping[Code, str] = {
     Code.QUEUE_FULL: "The queue is full: it already has {limit} messages. Wait, or remove some.",
     Code.TOO_MANY_RULES: "You already have {limit} rules. Revoke some first.",
     Code.BRANCH_IN_USE: (
-        "Can't do this while the branch {branch!r} is in use: it's active, has an unfinished turn, or holds the "
-        "original messages of a compacted branch."
+        "The branch {branch!r} can't be deleted or restored while it's in use: it's active, has an unfinished turn, or "
+        "holds the original messages of a compacted branch."
     ),
     Code.RULE_IN_FILE: "This rule is defined in {file}. Edit it there.",
     Code.ELEVATION_RUNS: "Allowed for now in {mode} mode, as in Agent mode.",
@@ -89,8 +89,8 @@ STEERING: Mapping[Code, str] = {
         "accept all records as they are now: pilothouse audit verify --accept"
     ),
     Code.RULES_IN_DOUBT: (
-        "A record of rules or of this conversation was cut off, rewritten or unreadable. Every action needs your "
-        "approval until you have checked the rules and revoked the one that asks about every tool."
+        "A record of your rules or of this conversation was cut off or rewritten, or can't be read. Every action needs "
+        "your approval until you have checked the rules and revoked the one that asks about every tool."
     ),
     Code.RULES_DAMAGED: (
         "Your saved rules couldn't be read in full ({detail}); the damaged data is kept. Every action needs your "

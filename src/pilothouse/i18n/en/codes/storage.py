@@ -34,9 +34,12 @@ STORAGE: Mapping[Code, str] = {
         "The data folder {path!r} is in use by another process ({holder}). Stop that process, or choose another folder."
     ),
     Code.STALE_VERSION: (
-        "Not saved: something else was saved first (version {found} instead of {expected}). Reload, then try again."
+        "Not saved: another change was saved first (version {found} instead of {expected}). Reload, then try again."
     ),
-    Code.STALE_FENCE: "Not saved: another process has taken over this conversation.",
+    Code.STALE_FENCE: (
+        "Not saved: another process has taken over this conversation. Continue there, or stop that process and start "
+        "this one again."
+    ),
     Code.CONTEXT_DAMAGED: "The conversation {context_id!r} is damaged: {detail}.",
     Code.FORMAT_TOO_NEW: (
         "The conversation {context_id!r} was written by a newer version of Pilothouse (format {format}, this version "
@@ -68,5 +71,5 @@ STORAGE: Mapping[Code, str] = {
     ),
     Code.AUDIT_WHOLE: "The audit log is intact.",
     Code.AUDIT_LOST: "The conversation is gone: its folder was removed outside of Pilothouse.",
-    Code.INTERNAL: "Something went wrong in Pilothouse: {detail}. Nothing that was confirmed is lost.",
+    Code.INTERNAL: "Internal error in Pilothouse: {detail}. Everything that was confirmed is saved.",
 }

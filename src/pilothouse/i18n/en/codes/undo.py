@@ -11,14 +11,12 @@ UNDO: Mapping[Code, str] = {
         "them before you continue."
     ),
     Code.UNDO_REFUSED: "Nothing was undone: {paths} changed again after the agent's change.",
-    Code.UNDO_CONFLICT: (
-        "These files were changed by someone else after the agent's change and were left as they are: {paths}."
-    ),
+    Code.UNDO_CONFLICT: "These files changed again after the agent's change and were left as they are: {paths}.",
     Code.UNDO_UNKEPT: (
         "These files were left as they are, because they are too large or can't be read, and undo never replaces a "
         "file without keeping a copy: {paths}."
     ),
-    Code.UNDO_SET_ASIDE: "Their content from before the agent's change is in: {files}.",
+    Code.UNDO_SET_ASIDE: "The content from before the agent's change is in: {files}.",
     Code.UNDO_ASKS: (
         "A command changed {paths}, and a person may have changed files meanwhile, so only a person can undo this here."
     ),

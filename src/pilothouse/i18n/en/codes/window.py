@@ -34,18 +34,18 @@ WINDOW: Mapping[Code, str] = {
     ),
     Code.MODEL_TOO_LONG: "The request is too long for the model: {detail}",
     Code.IMAGE_SOURCE: "An image needs exactly one source. Choose one of: {allowed}. Given: {given}.",
-    Code.IMAGE_ADDRESS: "This isn't an image address. Use one of: {allowed}.",
+    Code.IMAGE_ADDRESS: "This isn't a valid image URL. Use one of: {allowed}.",
     Code.IMAGE_BASE64: "The image isn't valid base64: {detail}.",
     Code.IMAGE_KIND: (
-        "These {size} bytes aren't a supported image. Use one of: {allowed} (recognized by the first bytes)."
+        "This isn't a supported image ({size} bytes). Use one of: {allowed} (recognized by the first bytes)."
     ),
     Code.IMAGE_TOO_LARGE: "The image is too large: it has {size} bytes, and at most {limit} are allowed.",
     Code.IMAGE_UNSEEN: (
-        "The model can't see images. Choose one that can, or send the image again with recognition 'ocr'."
+        "The model can't see images. Choose a model that can, or send the image again with recognition 'ocr'."
     ),
     Code.IMAGE_ELSEWHERE: (
-        "Images at an address are never downloaded here, so only a model that sees images can look at them. Send the "
-        "image itself, or choose such a model without recognition 'ocr'."
+        "Images given by URL are never downloaded here, so only a model that sees images can look at them. Send the "
+        "image itself, or choose a model that sees images and leave out recognition 'ocr'."
     ),
     Code.OCR_MISSING: (
         "Can't read text in images: the program tesseract isn't installed. Install it with 'apt install "

@@ -20,15 +20,15 @@ CALLS: Mapping[Code, str] = {
         "[[roots]] 中开放该文件夹，或在“逐步确认”或“智能体”模式下用命令读取。"
     ),
     Code.PROTECTED_PATH: (
-        "{path!r} 受保护：在任何模式下，文件工具都不能使用该路径，命令也不能直接写明该路径来更改。"
+        "{path!r} 受保护：在任何模式下，文件工具都不能使用该路径，命令也不能通过指明该路径来更改。"
         "请使用该文件所属的程序（例如 git），或请用户自己更改。"
     ),
     Code.CLEANS_DATA: (
         "未运行：带 -x 或 -X 的 git clean 会删除 {path!r}，其中有 Pilothouse 的对话、访问令牌和设置。请将其排除：git "
         "clean -fdx {options}"
     ),
-    Code.REJECTED: "此操作被拒绝{because}。不要再次尝试相同的操作。",
-    Code.REJECTED_BY_SWITCH: "未运行：已切换到“{mode}”模式，该模式不允许此操作。",
+    Code.REJECTED: "用户拒绝了此操作{because}。不要再次尝试相同的操作。",
+    Code.REJECTED_BY_SWITCH: "未运行：用户已切换到“{mode}”模式，该模式不允许此操作。",
     Code.ROUND_DENIED: "未运行：“{mode}”模式不允许同一步中的另一个操作。",
     Code.NOT_RUN: "未运行。",
     Code.CANCELLED: "已被用户取消。",

@@ -15,7 +15,7 @@ SERVER: Mapping[Code, str] = {
     Code.BODY_TOO_SLOW: "请求内容没有在 {seconds} 秒内到达。请重试。",
     Code.AMBIGUOUS_DECISION: "有 {count} 个对话等待你处理：请用 ID 指明每个操作，并指明回答所属的对话。",
     Code.EDIT_WITHOUT_ARGUMENTS: "“args”只能且必须用于“edit”类型的决定。",
-    Code.POLICY_TOOLS: "工具名称过多或过长：审批规则最多列出 {limit} 个工具，每个名称最多 {length} 个字符。",
+    Code.POLICY_TOOLS: "工具过多，或工具名称过长：审批规则最多列出 {limit} 个工具，每个名称最多 {length} 个字符。",
     Code.QUERY_TOO_LARGE: "请求网址超过 {limit} 字节。请缩短。",
     Code.UNAUTHORIZED: (
         "你尚未登录。请在服务器所在的机器上运行“pilothouse open”（如服务器使用了 --data-dir，请加上），"
@@ -29,7 +29,7 @@ SERVER: Mapping[Code, str] = {
         "登录失败：访问令牌在此服务器上无效。请检查令牌，或请服务器的管理员生成新令牌（“pilothouse users token "
         "用户名”）。"
     ),
-    Code.TOO_MANY_ATTEMPTS: "来自此地址的错误访问令牌过多。请在 {seconds} 秒后重试。",
+    Code.TOO_MANY_ATTEMPTS: "此地址输入错误访问令牌的次数过多。请在 {seconds} 秒后重试。",
     Code.FOREIGN_HOST: (
         "此服务器不接受主机名 {host!r}。可用：{allowed}。如需其他名称，请在配置的 [server] 中设置 hosts。"
     ),
@@ -100,11 +100,13 @@ SERVER: Mapping[Code, str] = {
     Code.UNKNOWN_UPLOAD: "此对话没有名为 {name!r} 的上传文件。",
     Code.UPLOAD_READ_ONLY: "{path!r} 是上传的文件，只能读取。请先复制到项目文件夹，再更改副本。",
     Code.UPLOAD_NOT_STORED: (
-        "无法随对话保存 {name!r}：{detail}。该文件没有任何部分被保留。请释放磁盘空间或检查数据文件夹，然后重试。"
+        "无法随对话保存 {name!r}：{detail}。该文件完全没有保存。请释放磁盘空间或检查数据文件夹，然后重试。"
     ),
     Code.UPLOAD_LEFT_OUT: "导出文件不包含上传的 {name!r}（{size} 字节）：导出文件中的上传文件最多共 {limit} 字节。",
     Code.UPLOADS_NOT_KEPT: "此对话只保存在内存中，不能接收上传文件。请改为把文件放入项目文件夹。",
-    Code.UPLOADS_FULL: "此对话的上传文件过大：已有 {held} 字节，再加 {size} 字节就会超过 {limit} 字节。请先移除一些。",
+    Code.UPLOADS_FULL: (
+        "此对话的上传文件总量过大：已有 {held} 字节，再加 {size} 字节就会超过 {limit} 字节。请先移除一些。"
+    ),
     Code.TOO_MANY_UPLOADS: "此对话已有 {limit} 个上传文件。请先移除一些。",
     Code.FILE_EXISTS: "{path!r} 已存在，且内容不同。请选择其他路径。",
     Code.PAGE_NOT_BUILT: (

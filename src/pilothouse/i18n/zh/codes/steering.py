@@ -44,7 +44,7 @@ STEERING: Mapping[Code, str] = {
     Code.QUEUE_FULL: "队列已满：已有 {limit} 条消息。请等待，或移除一些。",
     Code.TOO_MANY_RULES: "你已有 {limit} 条规则。请先撤销一些。",
     Code.BRANCH_IN_USE: (
-        "分支 {branch!r} 正在使用，无法执行此操作：该分支是当前分支、有未结束的轮次，或保存着其他分支压缩前的消息。"
+        "分支 {branch!r} 正在使用，无法删除或恢复：该分支是当前分支、有未结束的轮次，或保存着其他分支压缩前的消息。"
     ),
     Code.RULE_IN_FILE: "此规则在 {file} 中定义。请在该文件中编辑。",
     Code.ELEVATION_RUNS: "“{mode}”模式已临时放行，与“智能体”模式相同。",
@@ -70,12 +70,12 @@ STEERING: Mapping[Code, str] = {
     Code.LIMIT_COST: "已停止：本轮费用为 {used}，上限为 {limit}。要继续吗？",
     Code.RULES_CUT: (
         "你的规则记录在 Pilothouse 之外被截断、改写或删除：此前有 {known} 条，现在已不完整或被更改。"
-        "已撤销的规则可能重新出现，禁止性规则可能丢失，因此所有操作都需要你批准。请检查规则，"
-        "然后撤销那条对所有工具进行询问的规则。如果数据文件夹是你自己删除的，或者你已检查完毕，也可以停止 Pilothouse，"
-        "然后接受所有记录的当前内容：pilothouse audit verify --accept"
+        "你撤销过的规则可能重新生效，禁止某些操作的规则可能丢失，因此所有操作都需要你批准。请检查规则，"
+        "然后撤销那条对所有工具都要求询问的规则。如果数据文件夹是你自己删除的，或者你已检查完毕，也可以停止 "
+        "Pilothouse，然后接受所有记录的当前内容：pilothouse audit verify --accept"
     ),
     Code.RULES_IN_DOUBT: (
-        "规则或此对话的记录被截断、改写或无法读取。在你检查规则并撤销那条对所有工具进行询问的规则之前，"
+        "你的规则或此对话的记录被截断、改写或无法读取。在你检查规则并撤销那条对所有工具都要求询问的规则之前，"
         "所有操作都需要你批准。"
     ),
     Code.RULES_DAMAGED: (

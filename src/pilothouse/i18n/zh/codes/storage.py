@@ -16,8 +16,8 @@ STORAGE: Mapping[Code, str] = {
     ),
     Code.DISK_SPACE_LOW: "数据文件夹 {path} 所在磁盘仅剩 {free_mb} MB。请在磁盘写满之前释放空间。",
     Code.STORE_LOCKED: "数据文件夹 {path!r} 正被另一进程（{holder}）使用。请停止该进程，或选择其他文件夹。",
-    Code.STALE_VERSION: "未保存：已有其他内容先行保存（版本 {found}，而不是 {expected}）。请重新加载后重试。",
-    Code.STALE_FENCE: "未保存：此对话已由另一进程接管。",
+    Code.STALE_VERSION: "未保存：另一项更改已先保存（版本 {found}，而不是 {expected}）。请重新加载后重试。",
+    Code.STALE_FENCE: "未保存：此对话已由另一进程接管。请在该进程中继续，或停止该进程并重新启动当前进程。",
     Code.CONTEXT_DAMAGED: "对话 {context_id!r} 已损坏：{detail}。",
     Code.FORMAT_TOO_NEW: (
         "对话 {context_id!r} 由更新版本的 Pilothouse 写入（格式 {format}，当前版本最高支持 {known}）。请更新 "
@@ -34,7 +34,7 @@ STORAGE: Mapping[Code, str] = {
     Code.AUDIT_CUT: (
         "此对话在 Pilothouse 之外被截断、改写或删除：审计记录的第 {sequence} 条缺失、无法读取或已不是原来的内容。"
         "其模式和规则可能不是你所选的，因此所有操作都需要你批准。请检查模式和规则，"
-        "然后撤销那条对所有工具进行询问的规则。也可以停止 Pilothouse，然后接受所有记录的当前内容：pilothouse audit "
+        "然后撤销那条对所有工具都要求询问的规则。也可以停止 Pilothouse，然后接受所有记录的当前内容：pilothouse audit "
         "verify --accept"
     ),
     Code.AUDIT_NOT_CONFIRMED: (
@@ -42,5 +42,5 @@ STORAGE: Mapping[Code, str] = {
     ),
     Code.AUDIT_WHOLE: "审计记录完整。",
     Code.AUDIT_LOST: "对话已不存在：其文件夹在 Pilothouse 之外被删除。",
-    Code.INTERNAL: "Pilothouse 内部出错：{detail}。已确认的内容没有丢失。",
+    Code.INTERNAL: "Pilothouse 内部错误：{detail}。已确认的内容都已保存。",
 }

@@ -10,13 +10,13 @@ TOOLS: Mapping[Code, str] = {
     Code.MCP_PROGRAM_ENDED: "MCP 服务器 {name} 的程序已退出（{ended}）。请在终端中运行其命令查看原因。",
     Code.MCP_PROGRAM_PRINTS: "MCP 服务器 {name} 的程序输出了 {line!r}，这不是 MCP。请检查其命令和参数。",
     Code.MCP_UNKNOWN_HOST: "无法连接 MCP 服务器 {name}：找不到 {address} 的主机。请检查地址和网络。",
-    Code.MCP_REFUSED: "无法连接 MCP 服务器 {name}：{address} 没有程序在监听。请启动服务器，或更正地址。",
+    Code.MCP_REFUSED: "无法连接 MCP 服务器 {name}：没有程序在 {address} 上监听。请启动服务器，或更正地址。",
     Code.MCP_TLS: (
         "无法连接 MCP 服务器 {name}：无法与 {address} 建立安全连接（{detail}）。请检查证书，或地址是否应以 http 开头。"
     ),
     Code.MCP_UNREACHABLE: "无法连接 MCP 服务器 {name}：{address}（{detail}）。请检查地址和网络。",
     Code.MCP_UNAUTHORIZED: "MCP 服务器 {name} 拒绝访问（HTTP {status}）。请在 headers 中添加密钥，或更新密钥。",
-    Code.MCP_NO_ENDPOINT: "{address} 没有 MCP 服务器（HTTP {status}）。请检查地址的路径，通常以 /mcp 结尾。",
+    Code.MCP_NO_ENDPOINT: "{address} 处没有 MCP 服务器（HTTP {status}）。请检查地址的路径，通常以 /mcp 结尾。",
     Code.MCP_REDIRECT: (
         "MCP 服务器 {name} 重定向到 {location}，而 Pilothouse 不会跟随重定向。如果该地址正确，请直接使用。"
     ),
@@ -52,8 +52,8 @@ TOOLS: Mapping[Code, str] = {
         "没有更改任何内容：{path!r} 无法按 {encoding} 读取，看起来是 {likely}。请去掉 encoding=，或指定其他编码。"
     ),
     Code.NOT_ENCODABLE: (
-        "没有更改任何内容：{path!r} 的编码是 {encoding}，其中没有字符 {character!r}。请避免使用该字符，"
-        "或先将文件转换为 UTF-8。"
+        "没有更改任何内容：{path!r} 的编码 {encoding} 不支持字符 {character!r}。请避免使用该字符，或先将文件转换为 "
+        "UTF-8。"
     ),
     Code.ENCODING_STATEFUL: "没有更改任何内容：{path!r} 的各行无法按 {encoding} 逐字节写回。请先将文件转换为 UTF-8。",
     Code.TOOL_CHANGED: "{server} 在你允许之后更改了工具 {tool}，需要你重新批准。",

@@ -8,7 +8,7 @@ UNDO: Mapping[Code, str] = {
     Code.NOTHING_TO_UNDO: "没有可以撤销的更改。",
     Code.CHANGE_UNDONE: "用户撤销了你最近的文件更改。以下文件已恢复到更改之前：{paths}。继续之前请重新读取。",
     Code.UNDO_REFUSED: "没有撤销任何内容：{paths} 在智能体更改之后又被更改。",
-    Code.UNDO_CONFLICT: "以下文件在智能体更改之后又被他人更改，因此保持现状：{paths}。",
+    Code.UNDO_CONFLICT: "以下文件在智能体更改之后又有变化，保持现状：{paths}。",
     Code.UNDO_UNKEPT: "以下文件过大或无法读取，保持现状（撤销不会替换无法留存副本的文件）：{paths}。",
     Code.UNDO_SET_ASIDE: "智能体更改之前的内容保存在：{files}。",
     Code.UNDO_ASKS: "命令更改了 {paths}，期间可能也有人更改过文件，因此这里只能由人来撤销。",

@@ -15,13 +15,13 @@ WINDOW: Mapping[Code, str] = {
     Code.NOT_COMPRESSED: "没有可恢复的内容：分支 {branch!r} 没有被压缩过。",
     Code.ORIGINAL_GONE: "无法恢复被压缩的消息：保存这些消息的分支 {original!r} 已被删除。",
     Code.TOO_MANY_PINS: "最多可以固定 {limit} 条消息。",
-    Code.RESULTS_CUT: "为放入上下文窗口，{count} 个较长的结果以缩短形式发送，减少 {tokens} 个 token。",
+    Code.RESULTS_CUT: "为适应上下文窗口的大小，{count} 个较长的结果缩短后发送，节省 {tokens} 个 token。",
     Code.MESSAGES_SHORTENED: (
-        "为放入 {budget} 个 token 的上下文窗口，{count} 条消息以缩短形式发送给模型。完整内容仍保存在此处。"
+        "为适应 {budget} 个 token 的上下文窗口，{count} 条消息缩短后发送给模型。完整内容仍保存在此处。"
     ),
     Code.MESSAGES_LEFT_OUT: (
-        "为放入 {budget} 个 token 的上下文窗口，{count} 条消息没有发送给模型。消息仍保存在此处；"
-        "压缩对话后会改为发送摘要。"
+        "为适应 {budget} 个 token 的上下文窗口，{count} 条消息没有发送给模型。所有消息仍保存在此处。压缩对话后，"
+        "会改为发送这些消息的摘要。"
     ),
     Code.PINS_SHORTENED: (
         "固定的消息合计超出 {budget} 个 token 的上下文窗口，其中 {count} 条被缩短或未发送。"
@@ -29,14 +29,14 @@ WINDOW: Mapping[Code, str] = {
     ),
     Code.MODEL_TOO_LONG: "请求对模型来说过长：{detail}",
     Code.IMAGE_SOURCE: "图片必须且只能有一个来源。可选：{allowed}。给出的是：{given}。",
-    Code.IMAGE_ADDRESS: "这不是图片地址。可用：{allowed}。",
+    Code.IMAGE_ADDRESS: "这不是有效的图片 URL。可用：{allowed}。",
     Code.IMAGE_BASE64: "图片不是有效的 base64：{detail}。",
-    Code.IMAGE_KIND: "这 {size} 字节的数据不是受支持的图片。可用：{allowed}（按开头的字节判断）。",
+    Code.IMAGE_KIND: "这不是受支持的图片（{size} 字节）。可用：{allowed}（按开头的字节判断）。",
     Code.IMAGE_TOO_LARGE: "图片过大：共 {size} 字节，最多允许 {limit} 字节。",
-    Code.IMAGE_UNSEEN: "此模型无法查看图片。请换用能查看图片的模型，或以 recognition 'ocr' 重新发送图片。",
+    Code.IMAGE_UNSEEN: "此模型无法查看图片。请换用能查看图片的模型，或将 recognition 设为 'ocr' 后重新发送图片。",
     Code.IMAGE_ELSEWHERE: (
-        "此处不会下载网址上的图片，只有能查看图片的模型可以自行查看。请直接发送图片，或换用能查看图片的模型且不使用 "
-        "recognition 'ocr'。"
+        "以 URL 指定的图片不会在此处下载，只有能查看图片的模型可以自行查看。请直接发送图片，"
+        "或换用能查看图片的模型且不使用 recognition 'ocr'。"
     ),
     Code.OCR_MISSING: (
         "无法读取图片中的文字：没有安装程序 tesseract。请用 'apt install tesseract-ocr' 安装，或换用能查看图片的模型。"
