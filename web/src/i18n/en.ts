@@ -734,7 +734,7 @@ export const en = {
     config: "Settings: a stricter mode, rules that ask or deny, and disabled tools.",
     tools: "Tool settings: limits and disabled tools.",
     servers: "Starts programs on this computer with your permissions, and offers their tools to the agent.",
-    persona: "A persona: instructions for the model, and fewer tools.",
+    persona: "A persona: instructions for the model, and limits on its tools.",
     program: "Files in this folder that are used to start these programs:",
     readFirst: "Read every file in full before you trust the settings.",
     trust: "Trust",

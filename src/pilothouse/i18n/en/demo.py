@@ -7,11 +7,12 @@ DEMO: Mapping[str, str] = {
         "I'm the demo model. I follow a script and need no API key; everything else here is real. Try:\n"
         "  list · read README.md · write notes.txt: hello · replace hello with bye in notes.txt\n"
         "  run date · ask me · delegate: list · work in 4 steps\n"
-        "Then switch the mode (/plan, /supervised, /review, /ask, /agent) and try again."
+        "Then switch the mode and try again: in the message box of the web client, or with /plan, /supervised, "
+        "/review, /ask and /agent in the terminal."
     ),
     "no_tools": (
-        "I have no tools in this mode, so I can only chat. Switch with /agent, /review or /plan to let me look at "
-        "files."
+        "I have no tools in this mode, so I can only chat. To let me look at files, switch to Agent, Review or Plan "
+        "mode."
     ),
     "result": "Result:\n{result}",
     "call": "Using {tool}.",
