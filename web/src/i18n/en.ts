@@ -553,7 +553,7 @@ export const en = {
     minutes: "{m} min {s} s",
   },
   ruleEffects: {
-    allow: "Allow without asking",
+    allow: "Always allow",
     ask: "Always ask",
     deny: "Never allow",
   },

@@ -554,7 +554,7 @@ export const zh = translation({
     minutes: "{m} 分 {s} 秒",
   },
   ruleEffects: {
-    allow: "自动允许",
+    allow: "始终允许",
     ask: "始终询问",
     deny: "一律禁止",
   },

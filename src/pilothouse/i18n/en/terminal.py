@@ -34,7 +34,7 @@ TERMINAL: Mapping[str, str] = {
         "/compact         summarize earlier messages; /compact preview, undo, or WHAT TO KEEP\n"
         "/pin [off]       keep your last message when the conversation is compacted\n"
         "/title /usage /export [FILE] /archive   manage this conversation\n"
-        "/quit            quit"
+        "/quit            exit; the conversation is saved"
     ),
     "unknown": "Unknown command {command}. /help lists the commands.",
     "switched": "Mode: {icon} {title}. {meaning}",

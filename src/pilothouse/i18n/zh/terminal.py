@@ -34,7 +34,7 @@ TERMINAL: Mapping[str, str] = {
         "/compact         将较早的消息压缩为摘要；/compact preview、undo 或要保留的重点\n"
         "/pin [off]       压缩对话时保留你的上一条消息\n"
         "/title /usage /export [文件] /archive   管理此对话\n"
-        "/quit            退出"
+        "/quit            退出，对话会保留"
     ),
     "unknown": "未知命令 {command}。/help 列出可用命令。",
     "switched": "模式：{icon} {title}。{meaning}",
@@ -146,7 +146,7 @@ TERMINAL: Mapping[str, str] = {
     "usage_own": "不含子智能体：输入 {input}，输出 {output}{cost}",
     "exported": "已导出到 {file}（{size} 字节）。",
     "not_written": "无法写入 {file}：{detail}。",
-    "archived": "已归档。发送消息即可取消归档。",
+    "archived": "已归档。发送消息即可取消归档此对话。",
     "prompt_set": "说明已保存，从下一步起对模型生效。",
     "prompt_gone": "此分支不再有额外说明。",
     "tour_line": "（回车：{line}）",
