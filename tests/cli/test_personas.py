@@ -74,7 +74,7 @@ def test_one_is_shown_as_the_model_would_get_it(command: Command) -> None:
     )
     code, _, errors = command.run("personas", "show", "scribe")
     assert code == 2
-    assert "Choose one of: ada." in errors
+    assert "Available: ada." in errors
 
 
 def test_a_turn_is_run_as_one(command: Command) -> None:
@@ -93,7 +93,7 @@ def test_one_that_there_is_not_is_two_and_says_which_there_are(command: Command)
     for arguments in (("run", "x", "--persona", "scribe"), ("--persona", "scribe")):
         code, output, errors = command.run(*arguments, "--model", command.script({"text": "x"}))
         assert (code, output) == (2, "")
-        assert "Unknown persona 'scribe'. Choose one of: ada." in errors
+        assert "Unknown persona 'scribe'. Available: ada." in errors
 
 
 def test_what_is_wrong_in_a_file_is_four_and_names_the_place(command: Command) -> None:
@@ -116,6 +116,6 @@ def test_in_a_conversation_one_is_chosen_shown_and_left(command: Command) -> Non
     assert (code, errors) == (0, "")
     said = [line.rpartition("› ")[2] for line in output.splitlines() if "ersona" in line and "/persona" not in line]
     assert said[:2] == ["Persona: ada", "Persona: ada"]
-    assert "Unknown persona 'nobody'. Choose one of: ada." in output
+    assert "Unknown persona 'nobody'. Available: ada." in output
     assert said[-1] == "Persona: -"
     assert output.count("  ada          Ada, reviewer of changes  (yours; ") == 2

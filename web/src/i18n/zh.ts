@@ -526,7 +526,7 @@ export const zh = translation({
     "invisible characters": "含有不可见字符，以 ⟨U+…⟩ 显示。",
     "unusual blanks": "含有特殊空白字符，以 ⟨U+…⟩ 显示。",
     "long numbers": "含有过长的数字，无法精确显示。",
-    "look-alike letters": "含有形似其他字符的字符。请仔细核对名称和路径。",
+    "look-alike letters": "含有容易与其他字符混淆的字符。请仔细核对名称和路径。",
   },
   ownRisk: {
     marked: "工具标记：{mark}。",
@@ -561,7 +561,7 @@ export const zh = translation({
   ruleScopes: {
     all: "所有工具",
     tool: "{tool}，所有操作",
-    exact: "{tool}，仅限参数完全相同：{arguments}",
+    exact: "{tool}，仅限完全相同的参数：{arguments}",
     words: "{tool}，仅限以“{words}”开头的单条命令",
     anyWords: "{tool}，含有“{words}”的任意命令行",
     folder: "{tool}，仅限 {folder} 内",

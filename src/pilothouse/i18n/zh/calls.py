@@ -11,7 +11,7 @@ DANGERS: Mapping[str, str] = {
     "padding": "含有大段空白",
     "unusual blanks": "含有特殊空白字符",
     "invisible characters": "含有不可见字符",
-    "look-alike letters": "含有形似字母",
+    "look-alike letters": "含有容易混淆的字符",
     "long numbers": "含有过长的数字",
 }
 

@@ -6,7 +6,7 @@ from pilothouse.domain.codes import Code
 
 STEERING: Mapping[Code, str] = {
     Code.UNKNOWN_RULE: "You have no rule {rule!r}. It may already be revoked.",
-    Code.UNKNOWN_PERSONA: "Unknown persona {persona!r}. Choose one of: {allowed}.",
+    Code.UNKNOWN_PERSONA: "Unknown persona {persona!r}. Available: {allowed}.",
     Code.UNKNOWN_QUEUED: "The message {message_id!r} isn't in the queue. It may have been sent already.",
     Code.INVALID_CURSOR: "Invalid position {cursor!r}. Use the 'next' value of an earlier page.",
     Code.INVALID_EXPORT: "This file can't be imported: {detail}.",

@@ -95,7 +95,7 @@ TOOLS: Mapping[Code, str] = {
     Code.TOOL_NEEDS: "The tool {tool} can't be used: it needs {needs}, which is missing.",
     Code.TOOL_TWICE: "Two tools have the name {tool!r}. Rename one of them.",
     Code.INVALID_TOOL: "{tool!r} can't be used as a tool: {detail}.",
-    Code.UNKNOWN_SERVER: "Unknown MCP server {server!r}. Choose one of: {allowed}.",
+    Code.UNKNOWN_SERVER: "Unknown MCP server {server!r}. Available: {allowed}.",
     Code.TRUST_CHANGED: "The settings in {folder!r} have changed since they were shown. Review them again.",
     Code.NO_OUTPUT: "The action has no output beyond its result.",
     Code.ONLY_LOCAL_USER: "Only the machine's own user (local) can change this, because it concerns the whole machine.",
