@@ -7,9 +7,9 @@ export default defineConfig({
     outDir: "../src/pilothouse/server/web",
     emptyOutDir: true,
     target: "es2023",
-    assetsInlineLimit: 0, // the page's policy lets nothing in that is not a file of ours
+    assetsInlineLimit: 0, // the content security policy allows files of our origin only
     reportCompressedSize: false,
   },
-  worker: { format: "es" }, // so that the thread for code can fetch one grammar at a time
+  worker: { format: "es" }, // lets the highlighting worker load grammars one by one
   test: { include: ["tests/**/*.test.{ts,tsx}"], environment: "node", testTimeout: 30_000, hookTimeout: 30_000 },
 });

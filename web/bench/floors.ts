@@ -1,4 +1,4 @@
-/** What a browser does by itself, measured in the same run: an empty page, a plain list, plain text that grows. */
+/** Baselines of the browser itself, measured in the same run: an empty page, a plain list, growing plain text. */
 import type { Bench } from "./main";
 import { type Seen, seen, throttle, watch } from "./probe";
 
@@ -19,7 +19,7 @@ export async function idleFrames(bench: Bench, times: number): Promise<Seen> {
   return found;
 }
 
-/** Text that grows by 200 pieces a second in one element that is kept at its end. */
+/** Text that grows by 200 tokens a second in one element that is kept scrolled to its end. */
 export async function plainText(bench: Bench): Promise<Seen> {
   const page = await blank(bench);
   await page.setContent('<div id="list" style="height: 700px; overflow: auto; white-space: pre-wrap"></div>');
@@ -37,7 +37,7 @@ export async function plainText(bench: Bench): Promise<Seen> {
   return found;
 }
 
-/** As many messages as plain elements: how long until the last one is painted, and how many elements. */
+/** The time until a list of plain elements is painted, and the number of its elements. */
 export async function plainList(bench: Bench): Promise<{ readonly milliseconds: number; readonly elements: number }> {
   const page = await blank(bench);
   await page.setContent('<div id="list" style="height: 700px; overflow: auto"></div>');

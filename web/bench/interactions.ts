@@ -1,4 +1,4 @@
-/** How long a person waits for what they do while an answer comes. */
+/** Input latency while an answer is streaming. */
 import type { Page } from "playwright-core";
 import type { Bench, Figure } from "./main";
 import { goTo } from "./opening";
@@ -7,7 +7,7 @@ import { rested, speak } from "./streaming";
 
 const LONG = "10000";
 
-/** The longest interaction while something is done: 0 is under 16 ms, which browsers do not tell. */
+/** The duration of the longest interaction; 0 stands for less than 16 ms, which browsers do not report. */
 async function longest(page: Page, work: () => Promise<void>): Promise<number> {
   await watch(page);
   await work();
@@ -61,7 +61,7 @@ async function approving(bench: Bench): Promise<readonly Figure[]> {
   const page = await bench.open();
   await goTo(page, "100", "");
   await bench.ask("POST", `/api/contexts/${id}/messages`, { payload: { type: "text", content: "call please" } });
-  const button = page.getByRole("button", { name: /^Approve( \S+)?$/ }).first(); // its key stands behind its name
+  const button = page.getByRole("button", { name: /^Approve( \S+)?$/ }).first(); // the name may end with the shortcut
   await button.waitFor();
   const asked = page.evaluate(
     () =>

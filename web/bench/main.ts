@@ -1,6 +1,7 @@
 /**
- * Measures the page in a real browser, and prints each figure as a line of JSON. `benchmarks/page.py` starts it with a
- * server, a model and conversations of 100, 1,000 and 10,000 messages. It prints, and never judges.
+ * Measures the web client in a real browser, and prints each figure as a line of JSON. `benchmarks/page.py` starts it
+ * with a server, a model and conversations of 100, 1,000 and 10,000 messages. It only prints; the limits are checked by
+ * its caller.
  */
 import { type Browser, type Page } from "playwright-core";
 import { launch } from "../e2e/browser";
@@ -18,12 +19,12 @@ export interface Figure {
   readonly floor?: number | undefined;
 }
 
-/** What is measured: a server with its conversations, a browser, and as many pages of it as are needed. */
+/** The subject of the measurements: a server with its conversations, and a browser. */
 export interface Bench {
   readonly browser: Browser;
   readonly contexts: Readonly<Record<string, string>>;
   ask(method: string, path: string, body?: object): Promise<unknown>;
-  /** A page of its own, with nothing in its cache. */
+  /** Opens a page with an empty cache. */
   open(): Promise<Page>;
   close(page: Page): Promise<void>;
 }
@@ -75,13 +76,13 @@ async function run(): Promise<void> {
     try {
       for (const figure of await part()) console.log(JSON.stringify(figure));
     } catch (error) {
-      console.error(error); // the others are printed all the same
+      console.error(error); // the remaining figures are still printed
     }
   }
   await browser.close();
 }
 
-/** With 10,000 messages loaded, beside the same with 100. */
+/** The store with 10,000 messages, with 100 messages as the baseline. */
 function store(): readonly Figure[] {
   const [few, many] = [measure(100), measure(10_000)];
   return [

@@ -1,4 +1,4 @@
-/** How long it takes until something is there: the page itself, a conversation, one that was there before. */
+/** Loading times: the web client, a conversation, a conversation that was open before. */
 import type { Page } from "playwright-core";
 import type { Bench, Figure } from "./main";
 import { throttle } from "./probe";
@@ -27,7 +27,10 @@ export async function firstLoad(bench: Bench): Promise<readonly Figure[]> {
   return [{ name: "first load of the page, LCP", unit: "ms", ours }];
 }
 
-/** Goes to a tab, and gives how long it took from the click until a message that begins so was painted at its end. */
+/**
+ * Switches to a tab. Returns the milliseconds from the click until a message starting with `last` is painted at the
+ * end.
+ */
 export function goTo(page: Page, title: string, last = String(Number(title) - 1)): Promise<number> {
   return page.evaluate(
     ({ name, words }) =>
@@ -94,7 +97,7 @@ export async function opening(bench: Bench, plain: { readonly milliseconds: numb
   ];
 }
 
-/** What a page with the long conversation weighs, after somebody has read upwards in it. */
+/** DOM size and heap of a page with the long conversation, after scrolling up repeatedly. */
 export async function weight(bench: Bench): Promise<readonly Figure[]> {
   const page = await bench.open();
   await goTo(page, LONG);

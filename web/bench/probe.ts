@@ -1,20 +1,20 @@
-/** What is watched inside of a page: frames, long tasks, shifts, interactions, stamps of the model. */
+/** Measurements inside a page: frames, long tasks, layout shifts, interactions, timestamps in the model's answer. */
 import type { Page } from "playwright-core";
 
 export interface Seen {
   readonly gaps: readonly number[];
   readonly tasks: readonly number[];
   readonly shift: number;
-  /** From a stamp of the model until it was painted. */
+  /** Milliseconds from each timestamp of the model until it was painted. */
   readonly delays: readonly number[];
-  /** The longest of each kind of interaction. */
+  /** The longest duration by kind of interaction. */
   readonly interactions: Readonly<Record<string, number>>;
   readonly milliseconds: number;
 }
 
 type Watching = { stop(): Seen };
 
-/** Begins to watch. Give what is seen back with `seen`. */
+/** Starts the measurements; `measurements` returns them. */
 export async function watch(page: Page): Promise<void> {
   await page.evaluate(() => {
     const gaps: number[] = [];

@@ -1,4 +1,4 @@
-/** How much the built page is. */
+/** Sizes of the built web client. */
 import { readFileSync, readdirSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -10,7 +10,7 @@ function packed(path: string): number {
   return gzipSync(readFileSync(path), { level: 9 }).length;
 }
 
-/** What the document loads before anything is shown, with all that it imports at once. */
+/** The scripts that the document loads first, with their static imports. */
 function eager(): ReadonlySet<string> {
   const found = new Set<string>();
   const take = (name: string) => {

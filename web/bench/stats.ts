@@ -4,7 +4,7 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? 0;
 }
 
-/** The first run is not counted: it pays for what all of them use. */
+/** The first run is discarded, because it warms up caches. */
 export async function median(runs: number, work: () => Promise<number>): Promise<number> {
   const found: number[] = [];
   for (let run = 0; run < runs; run++) found.push(await work());

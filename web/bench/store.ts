@@ -1,4 +1,4 @@
-/** What one event costs the store, with so many messages loaded: microseconds, of the processor. */
+/** The cost of one event in the store, in microseconds of CPU time, by the number of loaded messages. */
 import { createStore } from "../src/store/store";
 import { activeId, visibleMessages } from "../src/store/selectors";
 import type { Store } from "../src/store/store";
@@ -21,7 +21,7 @@ function message(number: number): Message {
   return { ...text, role: number % 2 === 0 ? "user" : "assistant" };
 }
 
-/** As the page uses it: a runner that looks, and parts that are drawn from slices. */
+/** A store with messages, observed like in the web client: by a runner and by selectors. */
 function loaded(count: number): {
   store: Store;
   version: () => number;
@@ -106,7 +106,8 @@ function loaded(count: number): {
 
 function timed(work: (turn: number) => void, turns: number): number {
   for (let turn = 0; turn < turns / 4; turn++) work(turn);
-  const before = process.cpuUsage(); // not the clock: others may use the machine
+  // CPU time, because other processes may use the machine.
+  const before = process.cpuUsage();
   for (let turn = 0; turn < turns; turn++) work(turns + turn);
   return process.cpuUsage(before).user / turns;
 }

@@ -1,4 +1,4 @@
-/** While an answer comes at 200 tokens a second, at the end of 10,000 messages. */
+/** Streaming at 200 tokens a second, at the end of 10,000 messages. */
 import type { Page } from "playwright-core";
 import type { Bench, Figure } from "./main";
 import { goTo } from "./opening";
@@ -7,7 +7,7 @@ import { percentile, share, sum } from "./stats";
 
 const LONG = "10000";
 
-/** Lets the model speak for so many seconds, and comes back when the page shows its first words. */
+/** Makes the model stream for some seconds. Returns when its first tokens are displayed. */
 export async function speak(bench: Bench, page: Page, title: string, seconds: number): Promise<void> {
   const before = await page.evaluate(
     () =>
@@ -79,7 +79,7 @@ export async function streaming(bench: Bench, times: number, idle: Seen, text: S
   ];
 }
 
-/** Somebody reads a little further up for 10 seconds of an answer. */
+/** Reads a little above the end during 10 seconds of an answer. */
 export async function drift(bench: Bench): Promise<readonly Figure[]> {
   const page = await bench.open();
   await goTo(page, LONG, "");

@@ -14,7 +14,8 @@ story("a second click decides nothing that has only just moved under it", async 
   await screen.isReady(approve.last());
   await clock.install();
   await clock.pauseAt(Date.now() + 5_000);
-  const place = await approve.last().boundingBox(); // the others come down when the last is gone
+  // The other rows move down when the last one disappears.
+  const place = await approve.last().boundingBox();
   const click = () => mouse.click((place?.x ?? 0) + 5, (place?.y ?? 0) + 5);
   await click();
   while ((await approve.count()) !== 2 || (await screen.dock.getByText("2 actions need approval").count()) === 0)

@@ -95,7 +95,7 @@ story("three calls are approved with one press", async ({ model, open, file }) =
 
 story("an edited call is shown with its own diff, and again when its file has changed", async (given) => {
   const { model, open, file, put, allow } = given;
-  allow(/status of 409/); // the file changes between what was shown and the decision
+  allow(/status of 409/); // the file changes between the preview and the decision
   model.answers(asks(write("log.txt", "theirs\n")), "Done.");
   const screen = await open();
   await screen.choose("supervised");

@@ -1,4 +1,4 @@
-/** Debian's Chromium, and pages that are watched: whatever they do wrong beside the story is remembered. */
+/** Starts Chromium, and records the faults of pages: errors, foreign requests, dialogs. */
 import { type Browser, type BrowserContext, type Page, chromium } from "playwright-core";
 
 const ARGUMENTS = [
@@ -8,7 +8,7 @@ const ARGUMENTS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
-  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", // what tries to leave is seen, and does not
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", // external requests fail and are recorded
 ];
 
 export function launch(): Promise<Browser> {
@@ -22,7 +22,7 @@ export interface Looks {
   readonly height?: number;
   readonly isTouch?: boolean;
   readonly scale?: number;
-  /** For looking at a page with a script of ours. The policy of the page would not let that in. */
+  /** Disables the content security policy, so that a test can inject scripts. */
   readonly bypassesPolicy?: boolean;
 }
 
@@ -40,7 +40,7 @@ export function newContext(browser: Browser, looks: Looks): Promise<BrowserConte
   });
 }
 
-/** What a page does wrong is told to `fault`: requests that leave, errors, dialogs, other pages, code of others. */
+/** Reports faults of the context's pages: external requests, errors, dialogs, popups, crashes. */
 export function watch(context: BrowserContext, origin: string, fault: (text: string) => void): void {
   context.on("request", (request) => {
     const { protocol, origin: asked } = new URL(request.url());
@@ -58,7 +58,7 @@ export function watch(context: BrowserContext, origin: string, fault: (text: str
   });
 }
 
-/** Code from a text that the page was given would set this. */
+/** Whether injected code ran: all hostile texts in the stories set this variable. */
 export async function wasBroken(page: Page): Promise<boolean> {
   return page.evaluate(() => "__pwned" in window);
 }

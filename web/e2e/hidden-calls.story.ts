@@ -6,10 +6,10 @@ import { type World, story } from "./story";
 const PHONE = { width: 390, height: 640 };
 const UNREAD = /^Read the unread action in full/;
 
-/** Three looks at the screen: a text that is seen is read after two. All of them are shorter than a silence of the server. */
+/** Lets three sampling intervals pass: a visible text is read after two. Shorter than the heartbeat timeout. */
 const looks = ({ page }: Screen) => page.clock.runFor(1_500);
 
-/** Rules for the whole page. A sheet that a script makes is nothing that the page's policy forbids. */
+/** Applies style rules to the page. The content security policy allows constructed style sheets. */
 async function restyle({ page }: Screen, rules: string): Promise<void> {
   await page.evaluate((text) => {
     const sheet = new CSSStyleSheet();

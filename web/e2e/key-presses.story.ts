@@ -3,7 +3,7 @@ import { asks, write } from "./toolCalls";
 import type { Screen } from "./screen";
 import { story } from "./story";
 
-/** The requests of a page that decide about calls, or undo something. */
+/** Records the requests of a page that decide about calls or undo a change. */
 function requestsOf({ page }: Screen): readonly string[] {
   const found: string[] = [];
   page.on("request", (request) => /\/(decide|undo)$/.test(request.url()) && found.push(request.url()));
@@ -102,7 +102,8 @@ story("a held or repeated Enter in the menu of a conversation undoes one change"
   const menu = screen.page.getByRole("menu");
   const undo = screen.page.getByRole("menuitem", { name: "Undo last file change" });
   await clock.install();
-  await clock.fastForward(1_000); // the Enter that sent the message is long ago
+  // The Enter that sent the message is outside of the grace period.
+  await clock.fastForward(1_000);
   await screen.page.getByRole("button", { name: "Conversation options" }).focus();
   await keyboard.down("Enter");
   await screen.isFocused(undo);

@@ -65,7 +65,7 @@ story(
     await screen.decision("approve").waitFor();
     await expect(file("log.txt")).rejects.toThrow();
     await clock.resume();
-    expect(await screen.box.inputValue()).toBe("1"); // a letter that decides nothing is written
+    expect(await screen.box.inputValue()).toBe("1"); // a letter that decides nothing is typed
     await screen.readsCalls();
     await screen.isReady(screen.decision("approve"));
     await keyboard.press("Control+j");

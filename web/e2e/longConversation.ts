@@ -1,10 +1,10 @@
-/** A long conversation, put into a server as a file that somebody exported. */
+/** Creates a long conversation by importing an exported file. */
 import { createHash, randomUUID } from "node:crypto";
 import type { World } from "./story";
 
 const AT = "2026-01-01T00:00:00.000Z";
 
-/** Makes it, opens it, and gives its id. Texts have very different lengths; each begins with its number. */
+/** Imports and activates a conversation, and returns its id. Messages differ in length and start with their number. */
 export async function longConversation(host: World["host"], count: number, title = "long"): Promise<string> {
   const ask = async (method: string, path: string, body?: string, type = "application/json") => {
     const headers = { ...host.headers, "content-type": type };

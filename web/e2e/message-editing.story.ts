@@ -73,12 +73,12 @@ story("a question is a form; the model gets the answers", async ({ model, open }
   await screen.say("go");
   const form = screen.page.getByRole("form", { name: "Question from the agent" });
   await form.getByRole("textbox", { name: "Your answer" }).fill("seven");
-  await screen.page.keyboard.press("Enter"); // one has no answer yet
+  await screen.page.keyboard.press("Enter"); // one question is unanswered
   await screen.isFocused(form.getByRole("radio", { name: "north" }));
   await form.getByRole("radio", { name: "south" }).check();
   await screen.page.reload();
   await expect.poll(() => form.getByRole("radio", { name: "south" }).isChecked()).toBe(true);
-  await screen.isReady(screen.button("answer", form)); // the page is connected again
+  await screen.isReady(screen.button("answer", form)); // connected again
   await form.getByRole("textbox", { name: "Your answer" }).press("Enter");
   await screen.reads("South it is.");
   const told = JSON.stringify((await model.asked(2)).messages.at(-1));

@@ -3,7 +3,7 @@ import { asks, run, write } from "./toolCalls";
 import type { Screen } from "./screen";
 import { story } from "./story";
 
-/** What a page asks of its server that switches the mode or starts something, in the order in which it asks. */
+/** Records the requests of a page that switch the mode or start a turn, in order. */
 function requestsOf({ page }: Screen): readonly string[] {
   const found: string[] = [];
   page.on("request", (request) => {
@@ -13,7 +13,7 @@ function requestsOf({ page }: Screen): readonly string[] {
   return found;
 }
 
-/** Holds what the server says a switch would start, until it is let go; or lets the page have no answer. */
+/** Holds the response to the preview of a switch. The returned function releases it, or lets it fail. */
 async function holdPreview({ page }: Screen): Promise<(isAnswered: boolean) => void> {
   let go: (isAnswered: boolean) => void = () => {};
   const late = new Promise<boolean>((resolve) => (go = resolve));
@@ -21,7 +21,7 @@ async function holdPreview({ page }: Screen): Promise<(isAnswered: boolean) => v
   return (isAnswered) => go(isAnswered);
 }
 
-/** Chooses a mode, and goes on when the page has asked what that would start. */
+/** Chooses a mode, and waits until the page requests the preview. */
 async function chooses(screen: Screen, mode: "supervised" | "agent"): Promise<void> {
   const asked = screen.page.waitForRequest(/mode\/preview/);
   await screen.choose(mode);

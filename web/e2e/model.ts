@@ -1,4 +1,7 @@
-/** The model of a story: a fake provider on a real socket, told what to answer. It can stop in the middle of an answer. */
+/**
+ * The model of a story: a fake provider on a real socket with scripted answers. It can pause in the middle of an
+ * answer.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -12,7 +15,7 @@ export interface Call {
   readonly arguments: object;
 }
 
-/** The script format of src/pilothouse/llm/script.py, and `hold`: how many events are sent before it stops. */
+/** The script format of src/pilothouse/llm/script.py. `hold` is the number of events after which the model pauses. */
 export interface Answer {
   readonly text?: string;
   readonly deltas?: readonly string[];
@@ -24,7 +27,7 @@ export interface Answer {
   readonly usage?: { readonly input_tokens: number; readonly output_tokens: number };
 }
 
-/** What a request held, as far as stories look at it. */
+/** The parts of a request that stories check. */
 export interface ModelRequest {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
@@ -73,17 +76,17 @@ export async function makeModel() {
     url,
     requests,
     faults,
-    /** The next answers, in this order. A string is a text. */
+    /** Appends answers to the script. A string is a text answer. */
     answers(...answers: (Answer | string)[]) {
       for (const each of answers) tell({ answer: typeof each === "string" ? { text: each } : withIds(each) });
     },
-    /** Until an answer has stopped in the middle. */
+    /** Waits until the model has paused in the middle of an answer. */
     held: () => until(() => isHeld),
     release() {
       isHeld = false;
       tell({ release: true });
     },
-    /** Until it was asked so often; gives the last request. */
+    /** Waits for the given number of requests, and returns the last of them. */
     async asked(times: number): Promise<ModelRequest> {
       await until(() => requests.length >= times);
       const request = requests[times - 1];

@@ -5,7 +5,7 @@ import { type World, story } from "./story";
 
 const WIDTHS = { "on a desktop": { width: 1280, height: 600 }, "on a phone": { width: 390, height: 800 } };
 
-/** Undoes changes that somebody else has written over: each gives a notice that stays. */
+/** Fails to undo changes that were overwritten by someone else: each failure shows a notice that stays. */
 async function failsToUndo({ page }: Screen, times: number): Promise<void> {
   const notices = page.getByRole("region", { name: "Notifications" });
   for (let time = 1; time <= times; time++) {

@@ -1,4 +1,4 @@
-/** Ways to look at a whole page: for what is hard to use, what is not translated, what does not fit. */
+/** Checks of a whole page: accessibility, untranslated words, horizontal overflow. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { AxeResults } from "axe-core";
@@ -7,7 +7,7 @@ import { expect } from "vitest";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Nothing on the page is seriously hard to use for somebody. The page must have been opened with `bypassesPolicy`. */
+/** Expects no serious accessibility violation. The page must have been opened with `bypassesPolicy`. */
 export async function isAccessible(page: Page, what: string): Promise<void> {
   await page.evaluate(AXE);
   const found = await page.evaluate<AxeResults>(`axe.run({ resultTypes: ["violations"] })`);
@@ -18,10 +18,10 @@ export async function isAccessible(page: Page, what: string): Promise<void> {
   expect(faults, what).toEqual([]);
 }
 
-/** Paths, ids with a line in them, names of arguments and what follows a backslash: the same in every language. */
+/** Paths, identifiers, argument names and escape sequences: the same in every language. */
 const NAMES = /\/[\w./-]+|\w+_\w+|"\w+":|\\\w/g;
 
-/** Words in Latin letters that a person sees or hears: in text, labels, hints. Code is left out. */
+/** Texts with Latin words that users see or hear: contents, labels, tooltips. Code is excluded. */
 export async function latinWords(page: Page, allowed: readonly string[]): Promise<string[]> {
   const texts = await page.evaluate(() => {
     const found: string[] = [];
@@ -47,11 +47,11 @@ export async function latinWords(page: Page, allowed: readonly string[]): Promis
   ];
 }
 
-/** Nothing is wider than the screen. */
+/** Expects that no element is wider than the screen. */
 export async function fitsSideways(page: Page, what: string): Promise<void> {
   const found = await page.evaluate(() => {
     const width = document.documentElement.clientWidth;
-    // What stands in something that scrolls or cuts it does not make the page wider, unless it is placed by the page.
+    // Content of a scrolling or clipping ancestor does not widen the page, unless it is positioned outside of that.
     const isScrolled = (element: Element): boolean => {
       let position = getComputedStyle(element).position;
       for (let above = element.parentElement; above !== null; above = above.parentElement) {

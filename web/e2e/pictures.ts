@@ -1,4 +1,6 @@
-/** Pictures of every main screen, in both languages and themes and on a phone, and those of the README. No test. */
+/**
+ * Screenshots of all main screens, in both languages and themes and on a phone, and those of the README. Not a test.
+ */
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ContextView } from "../src/api/schema";
@@ -50,7 +52,7 @@ const WORDS = {
   },
 };
 
-/** A small project, supervised: two files were read, and an edit waits with its change. */
+/** A small project in supervised mode: two files were read, and an edit waits for approval. */
 async function waits({ model, ask, put }: World, screen: Screen): Promise<void> {
   const words = WORDS[screen.language];
   for (const title of [...words.titles].reverse()) {

@@ -22,7 +22,7 @@ story("a long command is approved only after every line of it was on the screen"
   await screen.dock.locator(".card").focus();
   await screen.page.keyboard.press("Enter");
   await expect(file("ran.txt")).rejects.toThrow();
-  await screen.isFocused(screen.dock.locator(".lines")); // Enter has led to what is unread
+  await screen.isFocused(screen.dock.locator(".lines")); // Enter has led to the unread part
   await screen.readsCalls();
   await screen.isReady(approve);
   await screen.dock.getByText(UNREAD).waitFor({ state: "detached" });
@@ -55,7 +55,7 @@ story(
       });
     const atFirst = await seen();
     await expect.poll(unread).toBeLessThanOrEqual(301 - atFirst);
-    const before = await unread(); // the card was a little higher before it had the hint
+    const before = await unread(); // the card was slightly higher before the hint appeared
     expect(before).toBeGreaterThan(301 - atFirst - 6);
     const text = screen.dock.locator(".card-body");
     await text.evaluate((element) => (element.scrollTop = element.scrollHeight));
@@ -107,7 +107,7 @@ story("the longest command that can be asked for stays usable", async ({ model, 
   await screen.dock.getByText(UNREAD).waitFor();
   await screen.page.locator(".card-body").evaluate((box) => (box.scrollTop = box.scrollHeight));
   await screen.dock.getByText("rm -rf tail").first().waitFor();
-  await screen.dock.getByText("1 line is unread.").waitFor(); // all of it is one line, and most was jumped over
+  await screen.dock.getByText("1 line is unread.").waitFor(); // the command is one line, and most of it was skipped
   expect(await approve.getAttribute("aria-disabled")).toBe("true");
 });
 
@@ -139,7 +139,7 @@ story("what was edited is read anew, with its hidden characters written out", as
   await screen.decision("edit").click();
   const field = screen.page.getByRole("textbox", { name: "Arguments (JSON)" });
   const shown = screen.dock.getByRole("region", { name: /^What will run/ });
-  await field.fill(`{"path": "log\u200b.txt"`); // also while it is no JSON yet
+  await field.fill(`{"path": "log\u200b.txt"`); // also while it is invalid JSON
   await shown.getByText("⟨U+200B⟩").waitFor();
   await field.fill(JSON.stringify({ path: "log.txt", content: `${LINES}\nend\u202e\n` }));
   await screen.dock.getByText("The diff and warnings below are for the edited action.").waitFor();
@@ -187,7 +187,7 @@ story(
   },
 );
 
-/** The lines, and the last one of the command or the head of the change. */
+/** The lines, and the last line of the command or the header of the diff. */
 const ROWS = 501;
 const MANY = Array.from({ length: ROWS - 1 }, (_, index) => `echo line ${index}`);
 
@@ -204,7 +204,7 @@ for (const [what, call] of Object.entries({
     const approve = screen.decision("approve");
     const hint = screen.dock.locator(".unread-hint");
     await screen.decision("enlarge").first().click();
-    /** Until all rows down to the last on the screen have counted. Whether that was all. */
+    /** Waits until all rows down to the last visible one are read. Returns whether these were all rows. */
     const readsPage = async () => {
       await expect
         .poll(async () => {

@@ -1,10 +1,10 @@
-/** A page as a person sees it: by roles and names, in the language that they read. */
+/** A page as users see it: elements are found by role and name, in the language of the page. */
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import { LANGUAGES } from "../src/i18n/languages";
 import { type Params, type TextName, fillText, textsIn } from "../src/i18n/texts";
 
-/** The names by which stories find things, in both languages. */
+/** Accessible names in both languages. */
 const NAMES = {
   box: ["Message", "消息"],
   send: ["Send (Enter)", "发送（Enter）"],
@@ -64,7 +64,7 @@ export class Screen {
     return this.transcript.getByRole("article", { name: this.name("you"), exact: true });
   }
 
-  /** Waits until the transcript shows exactly these messages of the person: a pull may come after the state's signal. */
+  /** Waits until the transcript shows exactly these user messages: the fetch may end after the signal of the state. */
   async showsUserMessages(...texts: string[]): Promise<void> {
     await expect
       .poll(() => this.userMessages.allTextContents(), { timeout: 10_000 })
@@ -75,12 +75,12 @@ export class Screen {
     return this.transcript.getByRole("article", { name: this.name("agent"), exact: true });
   }
 
-  /** What waits for a decision, above the box. */
+  /** The approval dock above the composer. */
   get dock(): Locator {
     return this.page.getByRole("region", { name: textsIn(this.language, "approvals")("dock") });
   }
 
-  /** A button about a call: its words, perhaps with its key behind them. */
+  /** A button of the dock: its text, possibly followed by its shortcut. */
   decision(name: TextName<"approvals">, params: Params = {}, within: Locator = this.dock): Locator {
     const words = fillText(LANGUAGES[this.language].texts.approvals[name], params).replace(
       /[.*+?^${}()|[\]\\]/g,
@@ -89,12 +89,12 @@ export class Screen {
     return within.getByRole("button", { name: new RegExp(`^${words}( \\S+)?$`) });
   }
 
-  /** The line of a call in the conversation. */
+  /** The line of a call in the transcript. */
   call(text: string | RegExp): Locator {
     return this.transcript.getByRole("listitem").filter({ hasText: text });
   }
 
-  /** The line that says what is going on. */
+  /** The line with the state of the turn. */
   get state(): Locator {
     return this.page.locator(".state-line");
   }
@@ -103,20 +103,20 @@ export class Screen {
     return this.page.locator("button.mode-button");
   }
 
-  /** Until the page has it from the server: what it shows from then on is at least as new. */
+  /** Sends a message, and waits until the server has stored it and the page has fetched it. */
   async say(text: string): Promise<void> {
     const taken = this.page.waitForResponse(
       (answer) => answer.request().method() === "POST" && answer.url().endsWith("/messages"),
     );
     await this.box.fill(text);
-    await this.isReady(this.page.locator(".composer-send")); // without a connection, nothing is sent
+    await this.isReady(this.page.locator(".composer-send")); // a message cannot be sent while offline
     if (this.isTouch) await this.page.getByRole("button", { name: new RegExp(`^${this.name("sendTouch")}`) }).tap();
     else await this.box.press("Enter");
     await taken;
     await this.page.locator(".is-sending").first().waitFor({ state: "detached" });
   }
 
-  /** An entry of the open menu of modes. */
+  /** An entry of the open mode menu. */
   entry(mode: Mode): Locator {
     return this.page.getByRole("menuitemradio").filter({ has: this.page.getByText(this.title(mode), { exact: true }) });
   }
@@ -134,7 +134,7 @@ export class Screen {
     await expect.poll(() => this.mode.textContent()).toContain(this.title(mode));
   }
 
-  /** The turn is over: nothing is going on, and nothing waits. */
+  /** Waits until the turn has ended and no call is pending. */
   async rests(): Promise<void> {
     await this.page.locator('.state-line[data-state="idle"]').waitFor();
   }
@@ -151,28 +151,29 @@ export class Screen {
     await expect.poll(() => locator.evaluate((element) => element === document.activeElement)).toBe(true);
   }
 
-  /** Until a button can be used: one that has only just appeared cannot. */
+  /** Waits until a button is enabled: buttons that have just appeared are disabled. */
   async isReady(button: Locator): Promise<void> {
     await expect.poll(() => button.getAttribute("aria-disabled")).toBeNull();
   }
 
-  /** Goes to what is unread until all of it was on the screen, as somebody does who reads it. */
+  /** Reads all unread parts, like a user who follows the hint. */
   async readsCalls(within: Locator = this.dock): Promise<void> {
     const lead = this.decision("showUnread", {}, within);
     const off = within.getByTitle(textsIn(this.language, "approvals")("loading"), { exact: true });
     await expect
       .poll(
         async () => {
-          if ((await lead.count()) > 0) await lead.click().catch(() => undefined); // it goes with the last line
-          // What has only just appeared is off, and does not say yet what is unread.
-          return lead.or(off).count(); // at once: the one goes when the other comes
+          // The button disappears with the last unread line.
+          if ((await lead.count()) > 0) await lead.click().catch(() => undefined);
+          // New controls are disabled at first, and do not report yet that they are unread.
+          return lead.or(off).count(); // one query, because one replaces the other
         },
         { interval: 300, timeout: 60_000 },
       )
       .toBe(0);
   }
 
-  /** Goes on with the Tab key until something has the focus. */
+  /** Presses Tab until an element has the focus. */
   async untilTabOn(locator: Locator, times = 40): Promise<void> {
     for (let time = 0; time < times; time++) {
       if (await locator.evaluate((element) => element === document.activeElement)) return;

@@ -6,12 +6,12 @@ import { type World, story } from "./story";
 
 const PIECES = Array.from({ length: 120 }, (_, number) => `piece ${number} of a long answer that goes on and on.\n\n`);
 
-/** How far from the end the transcript is. */
+/** The distance between the viewport and the end of the transcript. */
 const left = (page: Page) =>
   page.getByRole("log").evaluate((list) => list.scrollHeight - list.clientHeight - list.scrollTop);
 const top = (page: Page) => page.getByRole("log").evaluate((list) => list.scrollTop);
 
-/** The row at the upper edge, and where it is. */
+/** The row at the upper edge and its position. */
 function reading(page: Page) {
   return page.getByRole("log").evaluate((list) => {
     const edge = list.getBoundingClientRect().top;
@@ -20,7 +20,7 @@ function reading(page: Page) {
   });
 }
 
-/** Where a row is now. */
+/** The current position of a row. */
 function placeOf(page: Page, id: string) {
   return page.getByRole("log").evaluate((list, wanted) => {
     const row = list.querySelector(`[data-row="${wanted}"]`);
@@ -28,7 +28,7 @@ function placeOf(page: Page, id: string) {
   }, id);
 }
 
-/** Until the list stands still: its place and its height are the same in five frames after each other. */
+/** Waits until position and height of the list are the same in five consecutive frames. */
 const settled = (page: Page) =>
   page.getByRole("log").evaluate(
     (list) =>
@@ -55,7 +55,7 @@ async function activeId({ host }: World): Promise<string> {
   return ((await answer.json()) as { active_context_id: string }).active_context_id;
 }
 
-/** A long conversation, at whose end an answer stops in the middle. */
+/** A long conversation with an answer that pauses in the middle. */
 async function writing({ model, host, open }: World, count = 60): Promise<Screen> {
   await longConversation(host, count);
   const screen = await open({ height: 600 });
@@ -215,7 +215,7 @@ story("End takes effect while the browser still scrolls by the key pressed befor
   for (let press = 0; press < 5; press++) {
     await page.keyboard.press("PageUp");
     await page.keyboard.press("End");
-    for (let time = 0; time < 6; time++) await settled(page); // longer than the animation of the browser
+    for (let time = 0; time < 6; time++) await settled(page); // longer than the smooth scroll of the browser
     expect(await left(page)).toBeLessThanOrEqual(1);
   }
 });

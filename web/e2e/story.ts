@@ -1,4 +1,4 @@
-/** A story: a server of its own with its own data and folder, a model that is told what to say, pages that are watched. */
+/** A story: a test with its own server, data and folder, a scripted model, and pages that are checked for faults. */
 import { mkdirSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -26,7 +26,7 @@ async function makeWorld(name: string, settings: Readonly<Record<string, string>
   const screens: Screen[] = [];
   const faults: string[] = [];
   const allowed: RegExp[] = [];
-  /** A browser of its own that is not signed in, with an empty page. */
+  /** Opens an empty page in a new browser context that is not signed in. */
   async function visit(looks: Looks = {}): Promise<Page> {
     if (browser === null) throw new Error("there is no browser");
     const context = await newContext(browser, looks);
@@ -39,7 +39,7 @@ async function makeWorld(name: string, settings: Readonly<Record<string, string>
     model,
     host,
     visit,
-    /** A browser of its own, signed in, at the page. */
+    /** Opens the web client in a new browser context that is signed in. */
     async open(looks: Looks = {}): Promise<Screen> {
       const page = await visit(looks);
       const screen = new Screen(page, looks.language ?? "en", looks.isTouch ?? false);
@@ -49,9 +49,9 @@ async function makeWorld(name: string, settings: Readonly<Record<string, string>
       await screen.mode.waitFor();
       return screen;
     },
-    /** What this story does on purpose: its errors on the console are not faults. */
+    /** Permits console errors that the story causes on purpose. */
     allow: (pattern: RegExp) => void allowed.push(pattern),
-    /** What the server answers, beside all pages. */
+    /** Sends a request to the server directly. */
     async ask<T>(method: "GET" | "POST" | "PATCH", path: string, body?: object): Promise<T> {
       const headers = { ...host.headers, "content-type": "application/json" };
       return (
@@ -89,7 +89,7 @@ async function makeWorld(name: string, settings: Readonly<Record<string, string>
 
 export type World = Awaited<ReturnType<typeof makeWorld>>;
 
-/** `settings` are variables of the server's environment. */
+/** Defines a story. `settings` are environment variables of the server. */
 export function story(
   name: string,
   tell: (world: World) => Promise<void>,
@@ -110,6 +110,6 @@ export function story(
   });
 }
 
-/** The errors that a browser logs when a server goes away. */
+/** Console errors while the server is unreachable. */
 export const WITHOUT_SERVER =
   /net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|SOCKET_NOT_CONNECTED)|ERR_NETWORK|status of 503/;

@@ -1,4 +1,4 @@
-/** Calls and answers that many stories use. */
+/** Calls and answers that several stories use. */
 import type { Answer, Call } from "./model";
 
 export const asks = (...calls: Call[]): Answer => ({ calls });
@@ -8,5 +8,5 @@ export const write = (path: string, content = `${path}\n`): Call => ({
 });
 export const read = (path: string): Call => ({ tool: "read_file", arguments: { path } });
 export const run = (command: string): Call => ({ tool: "execute", arguments: { command } });
-/** Each run of it leaves one more line. */
+/** Appends a line with each run. */
 export const COUNTS = run("echo ran >> count.txt");

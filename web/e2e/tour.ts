@@ -1,6 +1,6 @@
 /**
- * A way through every main screen of the page, in either language and at any width, with a look at each. Each screen has
- * settled before the look: nothing is loading, and the grace after a change is over.
+ * Visits every main screen, in either language and at any width, and calls `look` at each. Each screen is stable then:
+ * nothing is loading, and the grace period after a change is over.
  */
 import { expect } from "vitest";
 import type { Answer } from "./model";
@@ -62,7 +62,7 @@ export async function tour(
   await screen.say(texts.said);
   await model.asked(2);
   await screen.rests();
-  await page.locator(".md-code code span").last().waitFor(); // code has its colours a little later
+  await page.locator(".md-code code span").last().waitFor(); // highlighting follows later
   await look("conversation");
 
   await put(texts.file, texts.before);
@@ -115,7 +115,7 @@ async function dialog(screen: Screen, name: Name, look: (what: string) => Promis
   if ((page.viewportSize()?.width ?? 0) <= PHONE) await screen.button("show").click();
   await screen.button(name, page.getByRole("navigation")).click();
   await page.getByRole("dialog").waitFor();
-  await expect.poll(() => page.locator(".skeleton").count()).toBe(0); // what it shows is there
+  await expect.poll(() => page.locator(".skeleton").count()).toBe(0); // the dialog has loaded
   await look(name);
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });

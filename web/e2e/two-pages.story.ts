@@ -84,7 +84,7 @@ story(
     await screen.isReady(screen.decision("approve"));
     const context = new URL(screen.page.url()).hash.replace("#/c/", "");
     const decide = /tool-calls\/decide$/;
-    // Somebody else is a moment earlier: our own request is held until theirs is done.
+    // Holds our own request until another client has decided.
     const beforeOurs = async () => {
       const { items } = await ask<{ items: { id: string }[] }>(
         "GET",

@@ -7,7 +7,7 @@ import { type World, story } from "./story";
 
 const file = (name: string, text: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from(text) });
 
-/** The uploads of the one conversation that there is, as they lie on disk. */
+/** The names of the stored uploads of the only conversation. */
 async function uploaded({ ask, host }: World): Promise<readonly string[]> {
   const { items } = await ask<PageContextSummary>("GET", "/api/contexts");
   const folder = join(host.work, "..", "data", "contexts", items[0]?.context_id ?? "", "artifacts", "uploads");

@@ -1,8 +1,8 @@
 /** Clock, randomness, ids and timers, injected so that tests can replace them. */
 export interface Environment {
-  /** Milliseconds since some instant. */
+  /** Milliseconds since the epoch. */
   now(): number;
-  /** A number from 0 up to 1. */
+  /** A random number in [0, 1). */
   random(): number;
   newId(): string;
   /** Runs `work` after a delay. Returns a function that cancels the timer. */

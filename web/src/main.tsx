@@ -29,7 +29,7 @@ const api = createApi(server, browserEnvironment, modeSwitches);
 const runner = startRunner(store, api, createStream(server, browserEnvironment), browserEnvironment, (answer) =>
   notifySwitchOutcome(answer, languageOf(store.getSnapshot())),
 );
-// Retry at once when the tab becomes visible or the network returns.
+// Retry at once when the tab becomes visible or the network is back.
 for (const event of ["online", "pageshow"]) window.addEventListener(event, runner.wake);
 document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && runner.wake());
 const services: AppServices = {
@@ -42,8 +42,8 @@ const services: AppServices = {
   wake: runner.wake,
 };
 
-const root = document.getElementById("page");
-if (root === null) throw new Error("the document has no element #page");
+const root = document.getElementById("root");
+if (root === null) throw new Error("the document has no element #root");
 createRoot(root).render(
   <StrictMode>
     <AppServicesContext value={services}>

@@ -1,10 +1,10 @@
-/** Time that passes only when a test says so, and chance by a seed. */
+/** A clock that only the test advances, and seeded randomness. */
 import type { Environment } from "../src/environment";
 
 export interface TestClock extends Environment {
-  /** Lets everything happen that is ready now. */
+  /** Runs everything that is ready now. */
   settle(): Promise<void>;
-  /** Lets time pass, and what is due happen in its order. */
+  /** Advances the clock, and runs due timers in order. */
   pass(milliseconds: number): Promise<void>;
 }
 

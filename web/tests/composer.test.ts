@@ -156,7 +156,7 @@ test("what was sent to the queue is seen from then on until it is listed there, 
   expect(unlistedOutgoing(answered, [taken], ["m"], 1)).toEqual([]);
   expect(unlistedOutgoing(unlisted, [], ["m"], 1)).toEqual([]);
   expect(unlistedOutgoing(unlisted, [], [], 0)).toEqual([]);
-  expect(unlistedOutgoing(unanswered, [], [], 0)).toEqual([]); // somebody has discarded it
+  expect(unlistedOutgoing(unanswered, [], [], 0)).toEqual([]); // discarded elsewhere
 });
 
 test("what local storage holds and is no draft is no draft", () => {

@@ -112,7 +112,7 @@ async function world(seed: number) {
   return { clock, network, runner, take };
 }
 
-/** What must hold at every moment. Gives the check for the next one. */
+/** The invariants that hold after every event. Returns the check to run after each event. */
 function watching(network: Network): () => void {
   let before = { active: null as string | null, count: 0, texts: new Map<string, string>() };
   return () => {
@@ -124,7 +124,7 @@ function watching(network: Network): () => void {
     const seen = visibleMessages(state, active);
     const ids = [...seen.messages.map((each) => each.message_id), ...seen.streaming.map((each) => each.id)];
     expect(new Set(ids).size, "a message is shown twice").toBe(ids.length);
-    // Of a context that was deleted and made anew, the old messages are nowhere any more.
+    // The model no longer has the lists of a context that was deleted and recreated.
     if (copy !== undefined && copy.shown.key !== "" && !model.recreated.has(active)) {
       const { key, firstPosition } = copy.shown;
       const isBlank = before.active === active && before.count > 0 && seen.messages.length === 0;
@@ -158,7 +158,7 @@ function watching(network: Network): () => void {
   };
 }
 
-/** How far a message has come is kept with its text. */
+/** The streaming progress is compared with the text. */
 function withoutSequence(shape: ContextView | null | undefined): unknown {
   return { ...shape, streaming: shape?.streaming?.message_id };
 }
@@ -170,7 +170,7 @@ function expectTheSame({ model, store }: Network): void {
   const tabs = (model.session.open_contexts ?? []).map((tab) => tab.context_id);
   const active = activeId(state);
   const isGone = active !== null && state.contexts[active]?.isGone === true;
-  // One that was made anew and closed before anybody heard of it is gone for who looks at the old one.
+  // A context that was recreated and closed in between remains gone for a client that looks at the old one.
   if (isGone) expect(model.contexts.has(active) && tabs.includes(active), "it is not gone").toBe(false);
   expect(Object.keys(state.contexts).sort()).toEqual([...tabs, ...(isGone ? [active] : [])].sort());
   for (const id of tabs)
@@ -201,7 +201,8 @@ test.each(Object.entries(HEALED))("%s", { timeout: 600_000 }, async (_, how) => 
     fc.asyncProperty(fc.nat(), fc.array(step, { maxLength: 120, size: "max" }), async (seed, steps) => {
       const { network, take, runner } = await world(seed);
       const check = watching(network);
-      let broken: unknown = null; // what a listener throws would reach whoever told it
+      // An exception thrown by a listener would reach the dispatcher.
+      let broken: unknown = null;
       network.store.subscribe(() => {
         try {
           check();

@@ -11,7 +11,8 @@ test("a jump to the end leaves a gap, and going back closes it", () => {
   expect(coverage.gaps(100)).toEqual([{ from: 20, to: 80 }]);
   expect(linesInGaps(coverage.gaps(100), itself)).toBe(60);
   coverage.add({ from: 15, to: 50.5 });
-  expect(linesInGaps(coverage.gaps(100), itself)).toBe(30); // half of a line is a line that is unread
+  // A partly read line is unread.
+  expect(linesInGaps(coverage.gaps(100), itself)).toBe(30);
   coverage.add({ from: 50.5, to: 81 });
   expect(coverage.gaps(100)).toEqual([]);
 });

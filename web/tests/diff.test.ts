@@ -4,14 +4,14 @@ import { type DiffLine, lineCountText, countLines, parseDiff, sideBySide } from 
 
 const SIGNS = { add: "+", remove: "-", same: " ", file: "", hunk: "", note: "" } as const;
 
-/** The text again that these lines were read from. */
+/** Joins parsed lines to the text that they were parsed from. */
 function joinDiff(lines: readonly DiffLine[]): string {
   return lines.map(({ kind, text }) => SIGNS[kind] + text).join("\n");
 }
 
 const SMALL = ["--- a.txt", "+++ a.txt", "@@ -1,3 +1,4 @@", " one", "-two", "+2", "+2 and a half", " three"].join("\n");
 
-/** A diff as difflib makes it: hunks whose numbers fit their lines. */
+/** Generates diffs in the format of difflib, with consistent line numbers. */
 const lineOf = fc
   .tuple(
     fc.constantFrom("+", "-", " "),

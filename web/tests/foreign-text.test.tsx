@@ -1,4 +1,4 @@
-/** What is approved is shown exactly. */
+/** Text that is approved is displayed exactly. */
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { renderToStaticMarkup } from "react-dom/server";
@@ -16,7 +16,7 @@ test("a letter that looks like another is shown with its code", () => {
   );
 });
 
-/** Prose that a person reads and decides nothing by, and the reading of what a person has typed. */
+/** Prose that users do not decide by, and parsers of the user's own input. */
 const PROSE = [
   "features/chat/SystemNotice.tsx",
   "features/chat/composer/references.ts",
@@ -24,7 +24,7 @@ const PROSE = [
   "features/chat/markdown/inline.tsx",
   "features/chat/useAnswerAnnouncement.ts",
   "features/chat/user-message/UserMessageText.tsx",
-  "features/tool-calls/CallDetails.tsx", // what a command prints
+  "features/tool-calls/CallDetails.tsx", // output of a command
   "ui/safeText.ts",
 ];
 

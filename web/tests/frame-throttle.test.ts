@@ -3,7 +3,7 @@ import { throttleToFrames } from "../src/app/frameThrottle";
 import { createStore } from "../src/store/store";
 import { makeClock } from "./clock";
 
-/** Frames that a test lets pass; each drawing takes as long as it says. */
+/** Frames that the test releases; each render takes the given time. */
 function frames() {
   let now = 0;
   let cost = 0;

@@ -1,4 +1,4 @@
-/** Answers that grow: whatever the pieces, the blocks are those of the whole text, and what is finished stays. */
+/** Growing answers: the blocks depend on the text alone, however it was split, and finished blocks stay the same. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { EMPTY_ANSWER, updateAnswer, type Answer } from "../src/features/chat/markdown/blocks";

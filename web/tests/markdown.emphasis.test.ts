@@ -1,10 +1,10 @@
-/** Emphasis beside Chinese text is seen, and ordinary text is read as marked reads it. */
+/** Emphasis beside Chinese text works, and other text is parsed as by marked itself. */
 import fc from "fast-check";
 import { Lexer, type Token } from "marked";
 import { expect, test } from "vitest";
 import { lex } from "../src/features/chat/markdown/lexer";
 
-/** Text with what is strong in [] and what is emphasised in (). */
+/** Serializes tokens: strong text in [], emphasis in (). */
 function seen(tokens: readonly Token[]): string {
   return tokens.map(one).join("");
 }
@@ -39,7 +39,7 @@ test.each([
   expect(seen(lex(typed).tokens)).toBe(expected);
 });
 
-// Without a single `~`, which we take as "to", and without a definition over several lines.
+// Excludes a single `~`, which is plain text here, and definitions over several lines.
 const PIECES = [
   "*",
   "**",

@@ -1,4 +1,4 @@
-/** Colours of code: the runs are the code, letter for letter, whatever the language. */
+/** Highlighting: the runs join to the code exactly, in every language. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SizedLruCache } from "../src/features/chat/markdown/highlight/lruCache";

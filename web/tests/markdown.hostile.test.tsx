@@ -1,4 +1,6 @@
-/** Texts made to hurt: each is shown, whole or as typed, and none of them overflows, throws or fills the page with elements. */
+/**
+ * Hostile texts: each is displayed, formatted or as plain text, without overflow, exception or an excess of elements.
+ */
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { EMPTY_ANSWER, updateAnswer } from "../src/features/chat/markdown/blocks";

@@ -1,4 +1,4 @@
-/** What an answer is made of on the page: real elements, nothing that runs, nothing that loads, no link that lies. */
+/** The rendered elements of an answer: no raw HTML, no loaded resources, no misleading links. */
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, test } from "vitest";
 import { Markdown, type MarkdownWords } from "../src/features/chat/markdown/Markdown";

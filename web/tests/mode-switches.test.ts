@@ -49,7 +49,8 @@ const toPlan: Command = { kind: "mode", id: "a", mode: "plan", shown: [] };
 
 test("a message that is sent while a mode is chosen reaches the server after the switch", async () => {
   const { switches, act, settle, asked, names } = makeWorld();
-  const end = switches.begin("a"); // the page asks what the switch would start
+  // The selector requests the preview.
+  const end = switches.begin("a");
   const sent = act(send("go"));
   await settle();
   expect(names()).toEqual([]);

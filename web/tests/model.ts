@@ -1,4 +1,4 @@
-/** A small server that is right by definition: contexts with versions, branches with keys, messages being written. */
+/** The reference server: contexts with versions, branches with keys, messages being streamed. */
 import type { CallView, ContextView, Session } from "../src/api/schema";
 import type { Message, Signal, State } from "../src/api/types";
 import { AT, type ModelContext, openCall, shapeOf } from "./modelContext";
@@ -6,12 +6,12 @@ import { AT, type ModelContext, openCall, shapeOf } from "./modelContext";
 export interface Model {
   contexts: Map<string, ModelContext>;
   session: Session;
-  /** Every list that a branch ever had, by its key; and every piece that was ever written, by its message. */
+  /** Every list of message ids that a branch ever had, by branch key; every delta ever streamed, by message. */
   lists: Map<string, string[]>;
   written: Map<string, string[]>;
-  /** Every version of every context with each of the states that it had. */
+  /** Every version of every context with each of its states. */
   truths: Set<string>;
-  /** The ids under which a context was made a second time. */
+  /** Ids of contexts that were deleted and recreated. */
   recreated: Set<string>;
   create(id: string, length: number): void;
   change(what: Change, id: string): void;
@@ -58,7 +58,7 @@ export function makeModel(emit: (signal: Signal) => void): Model {
     create(id, length) {
       const context: ModelContext = {
         id,
-        version: model.recreated.has(id) ? 1_000 : 1, // the same version of two contexts cannot be told apart
+        version: model.recreated.has(id) ? 1_000 : 1, // the same version of two contexts is indistinguishable
         state: { type: "idle" },
         mode: "agent",
         active: "main",
@@ -281,7 +281,7 @@ export function makeModel(emit: (signal: Signal) => void): Model {
       context.mode = context.mode === "agent" ? "plan" : "agent";
       commit(context, ["mode"]);
     },
-    /** Its process dies and comes back: what had begun to be written never came to be, or is kept as far as it came. */
+    /** Kills and restarts the process: a streaming message is lost, or stored as far as it came. */
     die(context) {
       const message = written(context);
       if (message !== null && message.content !== "") add(context, { type: "text", ...message, ended: "interrupted" });

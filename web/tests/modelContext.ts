@@ -1,4 +1,4 @@
-/** A context of the small server, and what clients are given of it. */
+/** A context of the reference server, and the views that clients receive. */
 import type { BranchView, ContextView } from "../src/api/schema";
 import type { Message, State } from "../src/api/types";
 
@@ -21,9 +21,10 @@ export interface ModelContext {
 }
 
 export const AT = "2026-01-01T00:00:00Z";
-const IDS_SHOWN = 8; // the real one shows 100: fewer make gaps likely
+// The real server lists 100: fewer make gaps likely.
+const IDS_SHOWN = 8;
 
-/** The request that waits for a person, if any does. */
+/** The tool request with pending calls, if there is one. */
 export const openCall = (context: ModelContext) =>
   [...context.pool.values()]
     .filter((each) => each.type === "tool_request")
@@ -50,7 +51,8 @@ export function shapeOf(context: ModelContext): ContextView {
     config: {},
     usage: {},
     pins: [],
-    pending_tool_calls: (pending?.calls ?? []).map(({ output: _, ...call }) => call), // what waits prints nothing
+    // A pending call has no output.
+    pending_tool_calls: (pending?.calls ?? []).map(({ output: _, ...call }) => call),
     open_questions: [],
     queued: 0,
     elevation: null,

@@ -1,4 +1,4 @@
-/** Words for reasons inside reasons, and for remarks that the runtime stores. */
+/** Texts of nested reasons, and of notes that the runtime stores. */
 import { describe, expect, it } from "vitest";
 import { isCode, say } from "../src/i18n/say";
 

@@ -1,4 +1,6 @@
-/** A network between the model and a store that does what a test tells it: answers late, loses, doubles, reorders. */
+/**
+ * A network between the reference server and a store, controlled by the test: delays, losses, duplicates, reordering.
+ */
 import type { Listener, OpenStream } from "../src/api/signalStream";
 import { createApi } from "../src/api/http";
 import type { Signal } from "../src/api/types";
@@ -10,7 +12,7 @@ import { makeModel } from "./model";
 interface Pending {
   address: string;
   method: string;
-  /** What the server says, as soon as it has said it. */
+  /** The response, once the server has produced it. */
   reply: { status: number; value: unknown } | null;
   serve(): { status: number; value: unknown };
   resolve(reply: { status: number; value: unknown }): void;
@@ -168,7 +170,7 @@ export function makeNetwork(clock: TestClock) {
         each.reject();
       }
     },
-    /** From now on the network is well: everything that is on its way arrives, and what is asked is answered. */
+    /** Makes the network reliable: everything in flight arrives, and every request is answered. */
     async calm() {
       for (let turn = 0; turn < 400; turn++) {
         await clock.settle();

@@ -79,8 +79,10 @@ test("what a server of tools shows of a call does not say its arguments twice", 
   const heart = (preview: string, more = {}) => contentOf(callOf("a", { arguments: given, preview, ...more }));
   expect(heart(json)).toBeNull();
   expect(heart(`The tool has changed.\n\n${json}`)).toEqual({ kind: "text", text: "The tool has changed." });
-  expect(heart(`{"command": "other"}`)?.kind).toBe("text"); // not the arguments: it must be read
-  expect(heart(json, { dangerous: ["long numbers"] })?.kind).toBe("text"); // digits that a browser would round
+  // The preview differs from the arguments, so it must be read.
+  expect(heart(`{"command": "other"}`)?.kind).toBe("text");
+  // A browser would round the digits.
+  expect(heart(json, { dangerous: ["long numbers"] })?.kind).toBe("text");
 });
 
 test("titles and risks are words in both languages, and an unknown risk is still told", () => {

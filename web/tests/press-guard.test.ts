@@ -33,7 +33,7 @@ test("a second press soon after the first does nothing on another control", () =
   wait(GRACE_MS - 1);
   expect(drops(next)).toBe(true);
   wait(GRACE_MS - 1);
-  expect(drops(next)).toBe(true); // somebody who presses on and on has not looked
+  expect(drops(next)).toBe(true); // the user keeps pressing without looking
   wait(GRACE_MS);
   expect(drops(next)).toBe(false);
 });

@@ -1,4 +1,4 @@
-/** The real server as a process of its own: started, killed and started again on the same port with the same data. */
+/** The real server as a subprocess: can be started, killed and restarted on the same port with the same data. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 const TOKEN = "a-token-for-tests-only";
 export const PYTHON = process.env.PILOTHOUSE_PYTHON ?? resolve(import.meta.dirname, "../../.venv/bin/python");
 
-/** The model plays the script; or is the one that the environment names, where there is no script. */
+/** Creates a host whose model plays the script; without a script, the environment names the model. */
 export async function makeHost(script: object | null, given: Readonly<Record<string, string>> = {}) {
   const folder = mkdtempSync(join(tmpdir(), "pilothouse-web-"));
   const work = join(folder, "work");
@@ -28,7 +28,7 @@ export async function makeHost(script: object | null, given: Readonly<Record<str
     base,
     work,
     token: TOKEN,
-    /** A fresh link that signs a browser in. */
+    /** A fresh sign-in link. */
     link: () =>
       execFileSync(PYTHON, ["-c", code, "open", "--no-open", ...data], { env, timeout: 60_000 })
         .toString()
@@ -37,10 +37,11 @@ export async function makeHost(script: object | null, given: Readonly<Record<str
     async start() {
       child = spawn(PYTHON, ["-c", code, ...words], { env, cwd: work, stdio: ["ignore", "pipe", "ignore"] });
       const failed = once(child, "exit").then(() => Promise.reject(new Error(`${PYTHON} serves nothing`)));
-      await Promise.race([once(child.stdout!, "data"), failed]); // it prints where it listens
+      // The server prints its address.
+      await Promise.race([once(child.stdout!, "data"), failed]);
       failed.catch(() => {});
     },
-    /** Lets the server write no file, as on a full disk; and again. */
+    /** Simulates a full disk, or ends that. */
     setWritable(isWritable: boolean) {
       const size = isWritable ? "resource.RLIM_INFINITY" : "0";
       const limit = `import resource; resource.prlimit(${child?.pid}, resource.RLIMIT_FSIZE, (${size}, resource.RLIM_INFINITY))`;
@@ -56,7 +57,7 @@ export async function makeHost(script: object | null, given: Readonly<Record<str
   };
 }
 
-/** One that no outgoing connection is given, so that it is free again when the server comes back. */
+/** A port outside of the ephemeral range, so that it is still free when the server restarts. */
 async function freePort(): Promise<number> {
   for (let port = 10_000 + ((process.pid * 7) % 20_000); ; port++) {
     const tried = createServer();

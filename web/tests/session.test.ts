@@ -88,7 +88,8 @@ test("a late answer to opening a tab that was closed meanwhile brings nothing of
   const state = after(
     opened("1", "b"),
     opened("2", "x"),
-    acknowledged("1", session(4, ["a", "b", "c"])), // "x" was opened as version 2 and closed as version 3
+    // "x" was opened as version 2 and closed as version 3.
+    acknowledged("1", session(4, ["a", "b", "c"])),
     acknowledged("2", session(2, ["a", "b", "c", "x"])),
   );
   expect([activeId(state), Object.keys(state.contexts).sort()]).toEqual(["a", ["a", "b", "c"]]);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createStream } from "../src/api/signalStream";
 import { makeClock } from "./clock";
 
-/** Connections that a test opens, feeds and cuts by hand. */
+/** Connections that the test opens, feeds and cuts. */
 function connections() {
   const opened: { address: string; say(text: string): void; cut(): void }[] = [];
   let status = 200;
@@ -113,7 +113,7 @@ test("whoever comes back waits for no clock, and a connection that lives is left
   await clock.settle();
   expect(server.opened.length).toBe(1);
   await clock.pass(10_000);
-  stream.wake(); // it was silent for longer than a living one is
+  stream.wake(); // the heartbeat is overdue
   await opened(2);
 });
 

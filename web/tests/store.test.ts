@@ -26,7 +26,7 @@ const BASE = (() => {
 })();
 const shape = (change: Partial<ContextView>): ContextView => ({ ...BASE, ...change });
 
-/** A store without a runner: the test says what happens, and when. */
+/** A store without a runner: the test dispatches all events. */
 function story(...happenings: StoreEvent[]) {
   let state: State = initialState(0);
   const take = (...more: (StoreEvent & { at?: number })[]) => {
@@ -273,13 +273,13 @@ test("two pages share their tabs, but each looks at its own", () => {
     },
   });
   expect(activeId(here.state)).toBe("a");
-  here.take(session(2, "b", "a", "b")); // the other page went there
+  here.take(session(2, "b", "a", "b")); // the other tab selected it
   expect(activeId(here.state)).toBe("a");
   here.take({ type: "sent", key: "k", command: { kind: "activate", id: "c" } }, session(3, "b", "a", "b"));
   expect(activeId(here.state)).toBe("c");
   here.take({ type: "refused", key: "k", problem: { title: "", status: 409, code: "too_many_tabs", detail: "" } });
   expect(activeId(here.state)).toBe("b");
-  here.take(session(4, "a", "a")); // the other page closed it
+  here.take(session(4, "a", "a")); // the other tab closed it
   expect(activeId(here.state)).toBe("a");
   here.take({ type: "sent", key: "n", command: { kind: "activate", id: null } }, session(5, "a", "a"));
   expect(activeId(here.state)).toBeNull();

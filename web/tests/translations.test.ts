@@ -15,7 +15,7 @@ interface Node {
 const SOURCES = resolve(import.meta.dirname, "../src");
 const PLACES = /\{(\w+)(?:\|[^}]*)?\}/g;
 const CHINESE = /\p{Script=Han}/u;
-/** Names of things, the same in every language. */
+/** Names that are the same in every language. */
 const NAMES = ["Pilothouse", "English", "中文", "JSON", "Markdown", "OpenAI", "Enter", "@", "·"];
 const SPOKEN = ["title", "placeholder", "alt", "label", "aria-label", "aria-description"];
 
@@ -26,7 +26,7 @@ const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
     program: parseSync(name, readFileSync(join(SOURCES, name), "utf8")).program as unknown as Node,
   }));
 
-/** All that stands in it, but for keys and code, which are the same in every language. */
+/** All nodes of a syntax tree, except keys and code, which are the same in every language. */
 function* nodesOf(value: unknown): Generator<Node> {
   if (Array.isArray(value)) for (const each of value) yield* nodesOf(each);
   if (typeof value !== "object" || value === null || Array.isArray(value) || isLiteral(value)) return;
@@ -109,7 +109,10 @@ function wordsIn(text: string): string {
     .trim();
 }
 
-/** Whether both name the same parameters. One that chooses between singular and plural may be said by number alone. */
+/**
+ * Whether both texts have the same parameters. A parameter that only chooses between singular and plural may be missing
+ * in the other text.
+ */
 function haveSamePlaces(one: string, other: string): boolean {
   const named = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name ?? "");
   const isIn = (from: string, to: string) =>

@@ -5,7 +5,7 @@ import { ConnectionLost, ServerError } from "../src/api/types";
 import { createDrafts } from "../src/features/chat/drafts";
 import { TOO_LARGE, kindOf, createUploads, removeUpload, uploadName } from "../src/features/chat/composer/uploads";
 
-/** A network on which each file arrives, or not, when the test says so. */
+/** A network on which each file arrives or fails when the test says so. */
 function network() {
   const open: { name: string; arrive(): void; lose(): void; progress(sent: number): void }[] = [];
   const sendFile: SendFile = (_, name, bytes, { signal, onProgress }) =>

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { BranchView } from "../src/api/schema";
 import { versionsByRow, versionsOf } from "../src/features/branches/versions";
 
-/** Branches as the server gives them: lists of ids, and where each departs from the active one. */
+/** A context view with branches: lists of ids, and the fork of each from the active branch. */
 function contextOf(active: string, lists: { readonly [name: string]: readonly string[] }) {
   const here = lists[active] ?? [];
   const branches = Object.fromEntries(

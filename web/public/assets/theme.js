@@ -1,12 +1,12 @@
-// Before anything is painted: the looks and the language that were chosen here last, else what the browser prefers.
-const page = document.documentElement;
-let chosen = {};
+// Runs before the first paint: applies the stored theme, font size and language, or the browser's preferences.
+const root = document.documentElement;
+let stored = {};
 try {
-  chosen = JSON.parse(localStorage.getItem("pilothouse-looks") ?? "{}");
+  stored = JSON.parse(localStorage.getItem("pilothouse-looks") ?? "{}");
 } catch {
-  // it cannot be read: as if nothing was chosen
+  // the storage is disabled or invalid: use the defaults
 }
-page.lang = chosen.language ?? (navigator.language.startsWith("zh") ? "zh" : "en");
+root.lang = stored.language ?? (navigator.language.startsWith("zh") ? "zh" : "en");
 const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
-page.dataset.theme = ["light", "dark"].includes(chosen.theme) ? chosen.theme : isDark ? "dark" : "light";
-if (chosen.fontSize >= 12 && chosen.fontSize <= 20) page.style.fontSize = `${chosen.fontSize}px`;
+root.dataset.theme = ["light", "dark"].includes(stored.theme) ? stored.theme : isDark ? "dark" : "light";
+if (stored.fontSize >= 12 && stored.fontSize <= 20) root.style.fontSize = `${stored.fontSize}px`;

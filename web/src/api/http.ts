@@ -1,4 +1,4 @@
-/** Requests: typed by route, with a timeout and retries that take effect once. */
+/** HTTP requests: typed by route, with a timeout, and with retries that take effect once. */
 import { type Environment, retryDelay } from "../environment";
 import { ModeSwitches, SWITCH_ROUTE, startsTurn } from "./modeSwitches";
 import type { Problem, Routes } from "./schema";
@@ -6,7 +6,7 @@ import { ConnectionLost, ServerError, isUnsaved } from "./types";
 
 export type Route = keyof Routes;
 
-/** The path parameters, query and body of a request, as the route has them. */
+/** The path parameters, query and body that a route declares. */
 export type RequestInput<R extends Route> = (Record<string, never> extends Routes[R]["path"]
   ? { path?: never }
   : { path: Routes[R]["path"] }) &
@@ -14,11 +14,11 @@ export type RequestInput<R extends Route> = (Record<string, never> extends Route
   (Routes[R] extends { body: infer Body } ? { body: Body } : { body?: never });
 
 interface RequestOptions {
-  /** Idempotency key: the request is retried until the server answers. */
+  /** Idempotency key. A request with a key is retried until the server answers. */
   key?: string;
   /** Whether the request is idempotent and therefore retried. */
   isRepeatable?: boolean;
-  /** Rejects at once if the server cannot save, instead of retrying while the user sees the change as done. */
+  /** Rejects at once if the server cannot save, instead of retrying while the interface shows the change as done. */
   failsWhenUnsaved?: boolean;
   /** Requests of one lane reach the server in the order of their calls, including retries. */
   lane?: string;
@@ -33,7 +33,7 @@ export type Api = <R extends Route>(
   options?: RequestOptions,
 ) => Promise<Routes[R]["answer"]>;
 
-/** Where the server is. The web client uses its own origin, and the browser sends the cookie. */
+/** The server's address and headers. The web client uses its own origin, and the browser sends the cookie. */
 export interface Server {
   fetch: typeof fetch;
   base?: string;
@@ -42,7 +42,10 @@ export interface Server {
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** Requests that start a turn wait for the mode switches in flight, and are rejected if the last one failed. */
+/**
+ * Creates the API client. Requests that start a turn wait for the mode switches in flight, and are rejected if the last
+ * switch failed.
+ */
 export function createApi(server: Server, environment: Environment, switches = new ModeSwitches()): Api {
   const lanes = new Map<string, Promise<unknown>>();
   const request: Api = async (route, input, options = {}) => {
@@ -65,9 +68,9 @@ export function createApi(server: Server, environment: Environment, switches = n
     const { lane } = options;
     const context = contextOf(input);
     const isHeld = startsTurn(route) && context !== null;
-    // The switches of now count, also where one of them fails while the request waits for its turn in the lane.
+    // Waiting starts here: a switch that fails while the request is queued in its lane rejects the request, too.
     const gate = isHeld && switches.isPending(context) ? switches.settled(context) : null;
-    gate?.catch(() => {}); // told to who sent the request, in its turn
+    gate?.catch(() => {}); // `send` awaits the gate and reports the failure to the caller
     const send = async () => {
       await gate;
       while (isHeld && switches.isPending(context)) await switches.settled(context);
@@ -110,7 +113,7 @@ async function sendOnce<R extends Route>(
 ): Promise<Routes[R]["answer"]> {
   const [method = "GET", template = ""] = route.split(" ");
   const headers: Record<string, string> = { ...server.headers };
-  const isText = typeof input.body === "string"; // the only text that is sent is an exported conversation
+  const isText = typeof input.body === "string"; // the only text body is an exported conversation
   if (input.body !== undefined) headers["content-type"] = isText ? "application/x-ndjson" : "application/json";
   if (options.key !== undefined) headers["idempotency-key"] = options.key;
   const controller = new AbortController();
@@ -156,7 +159,7 @@ export function problemOf(status: number, text: string): Problem {
     const body: unknown = JSON.parse(text);
     if (typeof body === "object" && body !== null && "code" in body) return body as Problem;
   } catch {
-    // no JSON: not our server
+    // not JSON: the response comes from a proxy
   }
   return { title: "", status, code: "", detail: text.slice(0, 200) };
 }

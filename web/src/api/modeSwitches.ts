@@ -5,15 +5,15 @@
 import type { Route } from "./http";
 import { ServerError } from "./types";
 
-/** `superseded`: another choice has taken the place of this one, and decides. */
+/** `superseded`: a later choice replaced this one and decides the outcome. */
 export type SwitchOutcome = "switched" | "stayed" | "superseded";
 
-/** The problem code of a request that was held back for a mode switch that failed. */
+/** The problem code of a request that waited for a mode switch that failed. */
 export const MODE_NOT_SWITCHED = "mode_not_switched";
 
 export const SWITCH_ROUTE: Route = "PUT /api/contexts/{context_id}/mode";
 
-/** The requests that start a turn, go on with one, or change what the next turn is about. */
+/** The routes that start a turn, continue one, or change the content of the next turn. */
 const TURN_ROUTES: ReadonlySet<Route> = new Set<Route>([
   "POST /api/contexts/{context_id}/messages",
   "POST /api/contexts/{context_id}/messages/{message_id}/edit",
@@ -49,10 +49,9 @@ export class ModeSwitches {
   }
 
   /**
-   * Until no switch of this context is under way.
+   * Waits until no mode switch of this context is in flight.
    *
-   * Throws: ServerError where the last choice did not come about. The person chose another mode than the one in which the
-   * request would run.
+   * Throws ServerError if the last switch failed: the request would run in a mode that the user had just left.
    */
   async settled(context: string): Promise<void> {
     let last: SwitchOutcome = "switched";

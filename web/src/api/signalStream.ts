@@ -29,7 +29,8 @@ const MAX_SILENCE_MS = 35_000;
 const HEARTBEAT_MS = 16_000;
 
 /**
- * A new stream starts with the current state of every context, so that no change is lost between two streams.
+ * Opens the stream. A new stream starts with the current state of every context, so no change is lost between two
+ * streams.
  */
 export function createStream(server: Server, environment: Environment): OpenStream {
   return (listener) => {

@@ -16,7 +16,7 @@ import type {
 export type State = ContextView["current_state"];
 export type Message = MessagePage["items"][number];
 
-/** A signal as it comes over the stream. `cut` marks one whose lists or texts did not fit. */
+/** A signal of the stream. `cut` marks a signal whose lists or texts were shortened. */
 export type Signal =
   | (StateChanged & { readonly cut?: boolean })
   | MessageCreated
@@ -27,7 +27,7 @@ export type Signal =
   | SessionChanged
   | (ErrorEvent & { readonly event: "Error" });
 
-/** The server's no. */
+/** An error response of the server. */
 export class ServerError extends Error {
   constructor(readonly problem: Problem) {
     super(problem.detail);
@@ -45,7 +45,7 @@ export function isUnsaved({ status, code }: Problem): boolean {
   return status === 507 || UNSAVED_CODES.has(code);
 }
 
-/** There was no response: the request may or may not have taken effect. */
+/** The request got no response; the server may or may not have processed it. */
 export class ConnectionLost extends Error {}
 
 /** Converts any error to a problem that can be shown. */

@@ -9,7 +9,7 @@ interface UploadOptions {
   onProgress(sent: number): void;
 }
 
-/** Rejects like `Api`. What was stopped is Lost, too. */
+/** Rejects with the same errors as `Api`. An aborted upload rejects with ConnectionLost. */
 export type SendFile = (context: string, name: string, bytes: Blob, options: UploadOptions) => Promise<Upload>;
 
 /** The server's limit, checked before the upload: the server rejects a larger file only after receiving it. */

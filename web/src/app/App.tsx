@@ -1,4 +1,4 @@
-/** The frame of the page: conversations at the side, tabs above, the conversation with what needs a hand, the box. */
+/** The layout: conversations in the sidebar, tabs at the top, the transcript, then pending calls and the composer. */
 import { useState } from "react";
 import { ApprovalDock } from "../features/approvals/ApprovalDock";
 import { Composer } from "../features/chat/composer/Composer";

@@ -31,7 +31,7 @@ function useSetupOnFirstVisit(): void {
   useEffect(() => {
     if (!isNeeded || readStorage(SETUP_SEEN_KEY) !== null) return;
     writeStorage(SETUP_SEEN_KEY, "yes");
-    if (!isFocusFree()) return; // somebody is writing already: the menu of models leads there
+    if (!isFocusFree()) return; // the user is typing: the model menu also leads to the set-up
     openDialog("setup");
   }, [isNeeded]);
 }

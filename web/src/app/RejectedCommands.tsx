@@ -1,5 +1,7 @@
-/** Shows a notice for each command that the server has rejected, once. Messages, decisions, preferences and conversations
- * that are gone show their rejection in their own place. */
+/**
+ * Shows one notice for each command that the server has rejected. Rejected messages, decisions and preferences, and
+ * deleted conversations, are reported in their own place.
+ */
 import { useEffect, useRef } from "react";
 import type { Problem } from "../api/schema";
 import { useModeTitle } from "../features/modes/useModes";
@@ -15,7 +17,9 @@ function isShownElsewhere({ kind }: Command, { status }: Problem): boolean {
   return ["send", "decide", "preferences"].includes(kind) || (kind === "activate" && status === 404);
 }
 
-/** A mode switch shows at once: if it is rejected, the notice names the mode that is in effect. */
+/**
+ * The interface shows a new mode before the server confirms it: after a rejection, the notice names the actual mode.
+ */
 function noticeText(why: string, mode: string | null, language: Language): string {
   return mode === null ? why : textsIn(language, "problems")("modeStays", { mode, why });
 }

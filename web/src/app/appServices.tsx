@@ -54,7 +54,7 @@ export function useUserId(): string | null {
   return useSelector((state) => state.session.value?.user_id ?? null);
 }
 
-/** The user's language, else the browser's, which `theme.js` has set on the document. */
+/** The user's language, else the browser's, which `theme.js` has set on the document element. */
 export function languageOf(state: State): Language {
   return (
     preferencesOf(state)?.language ?? (isLanguage(document.documentElement.lang) ? document.documentElement.lang : "en")

@@ -1,10 +1,10 @@
-/** The document title: pending badge, conversation, product name. Each part is set by the component that knows it. */
+/** The document title: pending badge, conversation, product name. Each component sets its own part. */
 import { useEffect } from "react";
 
 const PRODUCT_NAME = "Pilothouse";
 
 export interface TitleParts {
-  /** Shows that something needs the user. */
+  /** Marks a conversation that needs the user. */
   readonly badge?: string;
   readonly conversation?: string;
 }

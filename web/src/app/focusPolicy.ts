@@ -4,25 +4,28 @@
  */
 import { isComposing } from "./shortcuts";
 
-/** Milliseconds for which a key is still meant for what was there before: a card that has appeared, a box that was left. */
+/**
+ * Grace period after a change of the screen or the focus: a key pressed in this time is still meant for the previous
+ * control.
+ */
 export const GRACE_MS = 500;
 const QUIET_MS = 1_000;
 let pressedAt = -Infinity;
 
 if (typeof window !== "undefined") window.addEventListener("keydown", () => (pressedAt = performance.now()), true);
 
-/** Whether a dialog may open by itself: nothing has the focus, and no key was pressed lately. */
+/** Whether a dialog may open unrequested: no control has the focus, and no key was pressed recently. */
 export function isFocusFree(): boolean {
   const isQuiet = performance.now() - pressedAt >= QUIET_MS;
   return isQuiet && document.querySelector("dialog[open]") === null && isFocusLost();
 }
 
-/** Nothing has the focus, for instance because what had it was removed. */
+/** Whether no element has the focus, for example because the focused element was removed. */
 export function isFocusLost(): boolean {
   return document.activeElement === null || document.activeElement === document.body;
 }
 
-/** What can have the focus and takes no text. */
+/** Elements that can have the focus but accept no text. */
 const WITHOUT_TEXT_INPUT = "html, body, .transcript, [data-call], form.questions";
 
 interface TypedKey {
@@ -35,13 +38,13 @@ interface TypedKey {
   readonly keyCode: number;
 }
 
-/** Whether a key writes a letter. A space scrolls where nothing takes text. */
+/** Whether a key types a character. The space bar is excluded: it scrolls outside of text fields. */
 export function isLetter(event: TypedKey): boolean {
   if (event.defaultPrevented || isComposing(event) || event.key === " ") return false;
   return [...event.key].length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey;
 }
 
-/** Whether a letter was typed where nothing takes it: it is meant for the box. */
+/** Whether a character was typed outside of any text field. Such characters go to the composer. */
 export function isTypedNowhere(event: KeyboardEvent): boolean {
   const isTextless = event.target instanceof Element && event.target.matches(WITHOUT_TEXT_INPUT);
   return isTextless && isLetter(event) && document.querySelector("dialog[open]") === null;

@@ -55,14 +55,14 @@ export function throttleToFrames(store: Store, scheduler: FrameScheduler): Store
   return { ...throttled, dispatch: store.dispatch, select: (select) => selectFrom(throttled, select) };
 }
 
-/** Whether the user has acted or selected another conversation. */
+/** Whether the change must be rendered at once: a user command, another selected conversation, or a changed session. */
 function isUrgent(shown: State, now: State): boolean {
   return (
     shown.outgoing !== now.outgoing || shown.selected !== now.selected || shown.session.value !== now.session.value
   );
 }
 
-/** Browser frames; a hidden tab has none and falls back to a timer. */
+/** Schedules by animation frames. A hidden tab has no frames and uses a timer. */
 export const browserFrameScheduler: FrameScheduler = {
   now: () => performance.now(),
   frame(work) {

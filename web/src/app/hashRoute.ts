@@ -1,4 +1,4 @@
-/** Keeps the URL hash in step with the selected conversation: reload stays there, back and forward navigate. */
+/** Keeps the URL hash in step with the selected conversation, so that reload, back and forward work. */
 import { useEffect } from "react";
 import { activeId } from "../store/state";
 import { useAppServices, useSelector } from "./appServices";
@@ -6,14 +6,14 @@ import { useAppServices, useSelector } from "./appServices";
 const NEW_HASH = "#/new";
 const CONTEXT_HASH = /^#\/c\/([A-Za-z0-9_-]{1,64}(?:~[A-Za-z0-9_-]{1,64})?)$/;
 
-/** The conversation id in a hash; null for a new conversation; undefined for any other hash. */
+/** The conversation id in a hash: null for a new conversation, undefined for any other hash. */
 export function contextIdIn(hash: string): string | null | undefined {
   return hash === NEW_HASH ? null : CONTEXT_HASH.exec(hash)?.[1];
 }
 
 const hashOf = (id: string | null) => (id === null ? NEW_HASH : `#/c/${id}`);
 
-/** How the history must change for the selected context. Back never leads to a closed or deleted conversation. */
+/** How to change the history for the selected context. Back never leads to a closed or deleted conversation. */
 export function historyStep(id: string | null, hash: string, open: readonly string[]): "push" | "replace" | null {
   if (hash === hashOf(id)) return null;
   const current = contextIdIn(hash);

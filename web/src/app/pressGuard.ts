@@ -1,10 +1,11 @@
 /**
- * Enter and the space bar belong to the control on which they were pressed first. Held down or pressed again, they must not
- * act on whatever has the focus after that control went away: the next card, a button behind a menu, the message box.
+ * Binds presses of Enter and the space bar to the control that received the first press. A held or repeated key must
+ * not activate the control that gets the focus when the first one disappears: the next card, a button behind a menu,
+ * the composer.
  */
 import { GRACE_MS } from "./focusPolicy";
 
-/** What a key was pressed on. */
+/** The element that a key was pressed on. */
 export interface Pressable {
   readonly isConnected: boolean;
 }
@@ -12,11 +13,11 @@ export interface Pressable {
 export interface KeyPress {
   readonly key: string;
   readonly repeat: boolean;
-  /** Null where nothing has the focus. */
+  /** Null if no element has the focus. */
   readonly target: Pressable | null;
-  /** Whether the key presses the target. Held down in a text, it writes or scrolls. */
+  /** Whether the key activates the target. In a text field, a held key types or scrolls. */
   readonly isControl: boolean;
-  /** Milliseconds since some instant. */
+  /** The time of the press, in milliseconds. */
   readonly at: number;
 }
 
@@ -24,16 +25,16 @@ const ACTIVATES = new Set(["Enter", " "]);
 const MODIFIERS = new Set(["Control", "Meta", "Shift", "Alt", "AltGraph", "CapsLock"]);
 
 export class PressGuard {
-  /** The control to which the presses since the last other input belong, and when the last of them was. */
+  /** The control that owns the key presses since the last other input, and the time of the last press. */
   #owner: { key: string; target: Pressable | null; at: number } | null = null;
   readonly #dropped = new Set<string>();
 
-  /** The person used another key or the pointer: what they press next is meant for what they see. */
+  /** Ends the ownership: the user pressed another key or used the pointer, so the next press is deliberate. */
   release(): void {
     this.#owner = null;
   }
 
-  /** Whether a key that goes down must do nothing. */
+  /** Whether to ignore a keydown. */
   drops(press: KeyPress): boolean {
     if (MODIFIERS.has(press.key)) return false;
     if (!ACTIVATES.has(press.key)) {
@@ -48,7 +49,7 @@ export class PressGuard {
     return isDropped;
   }
 
-  /** Whether a key that goes up belongs to a press that was dropped. */
+  /** Whether to ignore a keyup because its keydown was ignored. */
   dropsRelease(key: string): boolean {
     return this.#dropped.delete(key);
   }
@@ -56,7 +57,7 @@ export class PressGuard {
   #isForAnother({ key, repeat, target, at }: KeyPress): boolean {
     const owner = this.#owner;
     if (owner === null || owner.key !== key || owner.target === target) return false;
-    // Where the control went away and nothing has the focus, nobody chose what the key would decide there.
+    // The control is gone and nothing has the focus: the user did not choose the target of this press.
     const isLost = target === null && owner.target?.isConnected === false;
     return repeat || isLost || at - owner.at < GRACE_MS;
   }
@@ -64,7 +65,7 @@ export class PressGuard {
 
 const CONTROLS = "button, a, summary, select, input";
 
-/** Stands before every other listener of the page. */
+/** Installs the guard. It must be installed before every other listener. */
 export function guardPresses(now: () => number): void {
   const guard = new PressGuard();
   const stop = (event: Event) => {
@@ -72,7 +73,7 @@ export function guardPresses(now: () => number): void {
     event.stopImmediatePropagation();
   };
   window.addEventListener("pointerdown", () => guard.release(), true);
-  // Text also comes without keys: pasted, dictated, chosen. A line that Enter itself has broken is none of these.
+  // Text can also be pasted or dictated. A line break that Enter itself inserted is no other input.
   window.addEventListener(
     "input",
     (event) => {

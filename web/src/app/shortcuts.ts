@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "react";
 import type { TextName } from "../i18n/catalogue";
 
-/** `Mod` is Ctrl, and Cmd on a Mac. Parts are in the order Mod, Alt, Shift. */
+/** `Mod` is Ctrl, or Cmd on a Mac. The parts of a shortcut are in the order Mod, Alt, Shift, key. */
 export const SHORTCUTS = {
   "mode.next": "Mod+.",
   "sidebar.toggle": "Mod+B",
@@ -27,14 +27,14 @@ export function keysOf(shortcut: Shortcut): string {
   return keysShown(SHORTCUTS[shortcut]);
 }
 
-/** As a person reads them. */
+/** Formats keys for display. */
 export function keysShown(keys: string): string {
   return IS_MAC
     ? keys.replace("Mod", "⌘").replace("Alt", "⌥").replace("Shift", "⇧").replaceAll("+", "")
     : keys.replace("Mod", "Ctrl");
 }
 
-/** As `aria-keyshortcuts` wants it. */
+/** Formats the keys of a shortcut for `aria-keyshortcuts`. */
 export function ariaKeysOf(shortcut: Shortcut): string {
   return ariaKeys(SHORTCUTS[shortcut]);
 }
@@ -52,7 +52,10 @@ interface KeyPress {
   readonly shiftKey: boolean;
 }
 
-/** Whether these are the keys, with exactly these modifiers. Alt changes what a key writes, so its place counts. */
+/**
+ * Whether the event matches the keys with exactly these modifiers. Alt changes `event.key`, so `event.code` is compared
+ * as well.
+ */
 function matches(event: KeyPress, keys: string, isMac = IS_MAC): boolean {
   const parts = keys.split("+");
   const key = parts.at(-1) ?? "";
@@ -65,17 +68,17 @@ function matches(event: KeyPress, keys: string, isMac = IS_MAC): boolean {
   return event.key === key || event.code === codes[key];
 }
 
-/** While somebody composes a character, keys belong to that. */
+/** Whether an input method composes a character; the key belongs to the composition. */
 export function isComposing(event: { isComposing: boolean; keyCode: number }): boolean {
   return event.isComposing || event.keyCode === 229;
 }
 
-/** Does `work` when the keys are pressed anywhere in the page, but not behind an open dialog. */
+/** Calls `work` when the shortcut is pressed anywhere, unless a dialog is open. */
 export function useShortcut(shortcut: Shortcut, work: (() => void) | null): void {
   useKeys([SHORTCUTS[shortcut]], work);
 }
 
-/** The same for several keys: `work` is told which of them it was. */
+/** Like `useShortcut` for several keys. `work` receives the index of the pressed one. */
 export function useKeys(keys: readonly string[], work: ((index: number) => void) | null): void {
   const latest = useRef({ keys, work });
   latest.current = { keys, work };

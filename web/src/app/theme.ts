@@ -1,4 +1,4 @@
-/** Applies theme, font size and language to the document, and stores them for the next start. */
+/** Applies theme, font size and language to the document, and stores them for the next visit. */
 import { useEffect } from "react";
 import { preferencesOf } from "../store/selectors";
 import { useLanguage, useSelector } from "./appServices";
@@ -31,12 +31,12 @@ export function useTheme(): void {
   }, [isKnown, theme, fontSize, language, preferences?.language]);
 }
 
-/** Writes to local storage. Storage may be full or forbidden: then the value is lost. */
+/** Writes to local storage. The value is lost if the storage is full or disabled. */
 export function writeStorage(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // not kept
+    // the storage is full or disabled
   }
 }
 

@@ -6,7 +6,7 @@ export type Section = keyof English;
 export type TextName<S extends Section> = keyof English[S];
 export type Catalogue = { readonly [S in Section]: { readonly [K in TextName<S>]: string } };
 
-/** The parameter's name: the part before the bar. Braces that contain a space are literal braces. */
+/** The name of a parameter: the part before the first bar. Braces that contain a space are literal braces. */
 type NameIn<T extends string> = T extends `${infer Name}|${string}`
   ? Name
   : T extends `${string} ${string}`
@@ -34,7 +34,7 @@ type Checked<Own> = {
       : never;
 };
 
-/** Defines the catalogue of another language. A missing text, an extra text or other parameters are a type error. */
+/** Defines the catalogue of a translation. A missing text, an extra text or different parameters are a type error. */
 export function translation<const Own>(texts: Own & Checked<Own>): Catalogue {
   return texts as unknown as Catalogue;
 }

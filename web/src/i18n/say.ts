@@ -1,20 +1,20 @@
-/** Words for codes and states, in the person's language. The words themselves are the server's. */
+/** Texts of codes and states in the user's language. The catalogue of these texts is generated from the server. */
 import type { Reason } from "../api/schema";
 import type { State } from "../api/types";
 import { exactText } from "../ui/safeText";
 import { LANGUAGES, type Language } from "./languages";
 
 export type { Language } from "./languages";
-/** The parameters that name a mode. */
+/** Names of parameters whose value is a mode. */
 const MODES = ["mode", "hint"];
-/** The parameters that name the status of a tool call, or the decision about one. */
+/** Names of parameters whose value is the status of a tool call or the decision about a call. */
 const STATUSES = ["status", "verdict"];
 
 export function say(reason: Reason, language: Language): string {
   const { codes, modes } = LANGUAGES[language].server;
   const statuses: Readonly<Record<string, string>> = LANGUAGES[language].texts.callStatus;
   const shown = ([name, value]: [string, unknown]) => {
-    // A mode goes by the name that its selector shows; one of the person's own has none here.
+    // Show the mode's title. Custom modes have no title in the catalogue and keep their name.
     if (MODES.includes(name)) return [name, modes[String(value)] ?? value];
     if (STATUSES.includes(name) && typeof value === "string") return [name, statuses[value] ?? value];
     return [
@@ -27,7 +27,7 @@ export function say(reason: Reason, language: Language): string {
   return filled(codes[reason.code] ?? reason.code, Object.fromEntries(Object.entries(reason.params ?? {}).map(shown)));
 }
 
-/** A stored remark whose stage is a code has words of its own. */
+/** Whether a stored stage is a code of the runtime, which has a text in the catalogue. */
 export function isCode(text: string): text is Reason["code"] {
   return Object.hasOwn(LANGUAGES.en.server.codes, text);
 }
@@ -48,8 +48,8 @@ export function sayState(state: State, language: Language): string {
 }
 
 /**
- * A parameter that is missing shows as its name, never as an error. Most parameters come from others: no character of
- * them is hidden.
+ * Fills in a server text. A missing parameter is shown as its name. Parameters can come from models and tools, so their
+ * hidden characters are written out.
  */
 export function filled(template: string, params: Readonly<Record<string, unknown>>): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {

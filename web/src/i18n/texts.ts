@@ -8,7 +8,10 @@ import { filled } from "./say";
 export type { Section, TextName } from "./catalogue";
 export type Params = Readonly<Record<string, string | number>>;
 
-/** A text's parameters are required. If the name is a union of names, the parameters of all of them are. */
+/**
+ * The parameters argument of a text: required if the text has parameters. A union of names requires the parameters of
+ * all of them.
+ */
 type Given<Names> = [Names] extends [never]
   ? [params?: Params]
   : [params: Params & { readonly [Name in Names & string]: string | number }];
@@ -21,7 +24,7 @@ export type Texts<S extends Section> = <K extends TextName<S>>(
 
 const PLURAL = /\{(\w+)\|((?:[^|{}]|\{\w+\})*)\|((?:[^{}]|\{\w+\})*)\}/g;
 
-/** Replaces parameters: `{n}` by its value, `{n|call|calls}` by the singular if `n` is 1, else by the plural. */
+/** Fills in parameters: `{n}` becomes the value, `{n|call|calls}` the singular if `n` is 1 and the plural otherwise. */
 export function fillText(text: string, params: Params = {}): string {
   return filled(
     text.replace(PLURAL, (_, name: string, one: string, more: string) => (params[name] === 1 ? one : more)),

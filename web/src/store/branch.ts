@@ -1,4 +1,4 @@
-/** The messages of the active branch: which there are, which are loaded, which are shown. */
+/** The message list of the active branch: known ids, loaded messages, displayed range. */
 import type { BranchView, ContextView } from "../api/schema";
 import type { Message } from "../api/types";
 import { share, omit } from "./structuralSharing";
@@ -17,8 +17,8 @@ export function isComplete(message: Message): boolean {
 }
 
 /**
- * Updates the message list from the context's view, which contains only the last ids of the branch. They are joined to
- * the loaded ids; after a branch switch or a gap the list starts over with the last page.
+ * Updates the message list from the context's view, which contains only the last ids of the branch. New ids are joined
+ * to the known ones; after a branch switch or a gap, the list starts over with the last page.
  */
 export function followBranch(replica: ContextReplica, view: ContextView): ContextReplica {
   const branch = view.branches[view.active_branch];
@@ -48,8 +48,8 @@ export function followBranch(replica: ContextReplica, view: ContextView): Contex
 }
 
 /**
- * Extends `shown` with the messages that are loaded. A continued list is shown up to its first missing message, an older
- * page when all its messages are loaded; a list that started over replaces the old one when it is completely loaded.
+ * Extends `shown` by the loaded messages. A continued list is shown up to its first missing message, and an older page
+ * once it is complete. A list that started over replaces the old one once it is complete.
  */
 function updateShown(replica: ContextReplica): ContextReplica {
   const { branch, shown, messages } = replica;
@@ -92,20 +92,21 @@ export function applyMessages(
   return updateShown({ ...replica, messages });
 }
 
-/** Prepends the ids of an older page. They are shown when their messages are loaded. */
+/** Prepends the ids of an older page. They are shown once their messages are loaded. */
 export function applyOlder(replica: ContextReplica, before: number, answer: BranchView, tick: Tick): ContextReplica {
   const { branch } = replica;
   const ids = answer.message_ids ?? [];
   if (before !== branch.firstPosition) return replica;
   const next = { ...replica, wantsOlder: false };
-  if (answer.key !== branch.key || ids.length === 0) return markStale(next, tick); // the branch was replaced meanwhile
+  // The branch was replaced during the request.
+  if (answer.key !== branch.key || ids.length === 0) return markStale(next, tick);
   return updateShown({
     ...next,
     branch: { ...branch, firstPosition: before - ids.length, ids: [...ids, ...branch.ids] },
   });
 }
 
-/** Drops the messages of an inactive context; what its tab shows stays. */
+/** Drops the messages of an inactive context and keeps the data that its tab shows. */
 export function dropMessages(replica: ContextReplica): ContextReplica {
   const branch = { key: "", generation: replica.branch.generation + 1, firstPosition: 0, ids: [] };
   return { ...replica, branch, shown: branch, messages: {}, streaming: {}, wantsOlder: false };

@@ -21,7 +21,7 @@ export type Command =
   | { readonly kind: "steer"; readonly id: string; readonly how: "cancel" | "pause" | "resume" | "continue" | "retry" }
   | { readonly kind: "activate"; readonly id: string | null }
   | { readonly kind: "close"; readonly id: string }
-  /** The tabs in this order. */
+  /** Reorders the tabs. */
   | { readonly kind: "order"; readonly ids: readonly string[] }
   | { readonly kind: "preferences"; readonly body: PreferencesChange }
   | { readonly kind: "uiState"; readonly body: UIStateChange };
@@ -38,8 +38,8 @@ const SESSION = { isRepeatable: true, lane: "session" };
 
 /**
  * Sends the request of a command. Messages carry an idempotency key and settings are idempotent: both are retried until
- * the server answers, in the order of the commands, so that no older value replaces a newer one. Other commands are sent
- * once; their effect shows when the context is fetched again.
+ * the server answers, in the order of the commands, so that no older value replaces a newer one. Other commands are
+ * sent once; their effect appears when the context is fetched again.
  */
 export async function sendCommand(api: Api, key: string, command: Command): Promise<Answer> {
   switch (command.kind) {
@@ -89,7 +89,7 @@ function sessionAnswer(session: Session): Answer {
   return { kind: "session", session };
 }
 
-/** Writes the tab order into the current session, so that no other change of it is lost. */
+/** Writes the tab order into the server's current session, so that concurrent changes of the session are kept. */
 async function reorder(api: Api, ids: readonly string[]): Promise<Session> {
   const { version = 0, ...session } = await api("GET /api/session", {}, SESSION);
   const tabs = sortByIds(session.open_contexts ?? [], ids, (tab) => tab.context_id);

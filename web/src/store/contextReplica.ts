@@ -10,7 +10,10 @@ const STATE_RECHECK_MS = 300;
 
 export type ContextSignal = Exclude<Signal, { event: "SessionChanged" }>;
 
-/** Whether a response is newer than the stored value: requested after that was received, or of a higher version. */
+/**
+ * Whether a response is newer than the stored value: it was requested after the value was received, or has a higher
+ * version.
+ */
 export function isNewer(old: Remote<{ version?: number }>, requestedAt: Tick, version: number): boolean {
   const knownVersion = old.value?.version ?? -1;
   return (
@@ -42,7 +45,7 @@ export function applySignal(
       return { ...marked, messages: { ...marked.messages, [signal.message_id]: { ...cached, staleAt: tick } } };
     }
     case "ContextChanged":
-      // A new stream reports every context as changed: for inactive contexts the version decides.
+      // A new stream reports every context as changed. For an inactive context, the version decides.
       return !isActive && version === knownVersion && signal.fields[0] === "*" ? replica : markStale(replica, tick);
     case "Error":
       if (signal.code === "unknown_context") return markStale(replica, tick); // the next fetch confirms it
@@ -53,7 +56,10 @@ export function applySignal(
   }
 }
 
-/** Applies the state from its signal, unless the signal shortens the lists of that state. */
+/**
+ * Applies the state of a signal. Signals of some states omit lists of the state: those mark the context as stale
+ * instead.
+ */
 function applyState(
   replica: ContextReplica,
   signal: Extract<Signal, { event: "StateChanged" }>,
@@ -106,7 +112,8 @@ function applyView(
 ): ContextReplica {
   const old = replica.view.value;
   if (!isNewer(replica.view, requestedAt, view.version)) return replica;
-  // A state signalled meanwhile may be newer or older than the response: keep it until the next signal or fetch.
+  // A state signalled during the request may be newer or older than the response: keep it until the next signal or
+  // fetch.
   const isUnsure = old !== null && old.version === view.version && replica.stateSignalledAt > requestedAt;
   const differs = isUnsure && !isAlike(old.current_state, view.current_state, 4);
   const value = share(old, isUnsure ? { ...view, current_state: old.current_state } : view);
@@ -128,7 +135,7 @@ function withStreaming(replica: ContextReplica, view: ContextView, requestedAt: 
     : noteStreaming(pruned, view.streaming.message_id, view.streaming.sequence, tick);
 }
 
-/** Appends the deltas that continue the text; gaps and repeats are ignored. */
+/** Appends the deltas that continue the text, and ignores gaps and repeats. */
 function applyDeltas(replica: ContextReplica, id: string, deltas: readonly Delta[], requestedAt: Tick): ContextReplica {
   const old = replica.streaming[id];
   if (old === undefined) return replica;
@@ -148,7 +155,7 @@ function applyDeltas(replica: ContextReplica, id: string, deltas: readonly Delta
   };
 }
 
-/** Handles a refused pull. `listedAt` is when the session that lists the context's tab was received. */
+/** Handles a rejected pull. `listedAt` is the tick at which the session with the context's tab was received. */
 export function applyFailure(
   replica: ContextReplica,
   { pull, requestedAt, problem }: Extract<StoreEvent, { type: "failed" }>,
@@ -159,7 +166,7 @@ export function applyFailure(
   switch (pull.kind) {
     case "context":
       if (requestedAt < replica.view.receivedAt) return replica;
-      // A signal or session received since then is newer: fetch again.
+      // The context was signalled or listed after this request: fetch again.
       if (isUnknown && requestedAt < Math.max(replica.view.staleAt, listedAt)) return markStale(replica, tick);
       return isUnknown ? { ...replica, isGone: true } : { ...replica, problem, view: { ...replica.view, requestedAt } };
     case "text":

@@ -1,4 +1,4 @@
-/** The events of the store: a closed union. */
+/** The events of the store: one closed union. */
 import type { BranchView, ContextView, Delta, Problem, Session } from "../api/schema";
 import type { Message, Signal } from "../api/types";
 import type { Answer, Command } from "./commands";
@@ -20,7 +20,7 @@ interface PullAnswers {
   text: readonly Delta[];
 }
 
-/** A response. `requestedAt` is the tick of its request. */
+/** The response to a pull. `requestedAt` is the tick of the request. */
 export type Answered = {
   [Kind in Pull["kind"]]: {
     readonly type: "answered";

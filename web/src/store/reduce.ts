@@ -51,7 +51,7 @@ export function reduce(before: State, event: TimedEvent): State {
       if (old === undefined) return state;
       const refused = withOutgoing(state, { ...old, problem: event.problem });
       const { command } = old;
-      // A context that does not exist is shown as gone. If it has a tab, the next fetch decides.
+      // An unknown context is shown as gone, unless it has a tab: then the next fetch decides.
       const isGone = command.kind === "activate" && event.problem.status === 404 && !isOpen(state, command.id);
       const next = isGone ? withReplica(refused, command.id ?? "", (replica) => ({ ...replica, isGone })) : refused;
       return deriveState(markTargetStale(next, command));
@@ -95,7 +95,7 @@ function applySession(state: State, session: Session, requestedAt: Tick): State 
     session: { value, staleAt: state.session.staleAt, requestedAt, receivedAt: state.tick },
   };
   const isChanged = session.version !== state.session.value?.version;
-  // Deletion closes the tab: a listed context that was gone has been recreated under its old id.
+  // Deletion closes the tab. A deleted context that is listed again was recreated under the same id.
   const isRecreated = ({ id, isGone }: ContextReplica) => isGone && isChanged && isOpen(updated, id);
   const recreated = Object.values(state.contexts).filter(isRecreated);
   return recreated.reduce((next, { id }) => withReplica(next, id, () => newReplica(id, state.tick)), updated);
@@ -106,8 +106,8 @@ function isOpen({ session }: State, id: string | null): boolean {
 }
 
 /**
- * Selects the session's active context if none is selected here or the selected one is no longer open. A deleted context
- * stays selected until the user leaves it: they may be writing there.
+ * Selects the session's active context if no context is selected in this browser tab or the selected one was closed
+ * elsewhere. A deleted context stays selected until the user leaves it: there may be unsent text.
  */
 function selectContext(state: State): State {
   const { selected, session } = state;
@@ -131,7 +131,7 @@ function acknowledge(state: State, event: Extract<TimedEvent, { type: "acknowled
   if (old === undefined) return state;
   const { answer } = event;
   const remaining = { ...state, outgoing: omit(state.outgoing, (key) => key === event.key) };
-  // The response contains this change and none after it: pulls in flight stay valid.
+  // The response contains this change and no later one, so pulls in flight stay valid.
   if (answer.kind === "session") return applySession(remaining, answer.session, event.requestedAt);
   const marked = markTargetStale(remaining, old.command);
   const messageId = answer.kind === "sent" ? answer.sent.message_id : null;
@@ -139,7 +139,7 @@ function acknowledge(state: State, event: Extract<TimedEvent, { type: "acknowled
 }
 
 /**
- * Derives the selected context, the cached contexts and the finished commands. Responses never set these directly, so a
+ * Derives the selected context, the cached contexts and the finished commands. No response sets these directly, so a
  * late response that is not applied leaves no trace.
  */
 function deriveState(before: State): State {
@@ -159,7 +159,10 @@ function activityOf(state: State, id: string, active: string | null): ContextRep
   return replica.inactiveSince === null ? replica : markStale({ ...replica, inactiveSince: null }, state.tick);
 }
 
-/** Whether a command's effect is visible: fetched since, and a message is in its place or known to be on another branch. */
+/**
+ * Whether a command's effect is visible: the context was fetched after the acknowledgement, and a sent message is
+ * displayed or known to be on another branch.
+ */
 function isFinished({ command, messageId, acknowledged }: Outgoing, contexts: State["contexts"]): boolean {
   if (acknowledged === null || !("id" in command) || command.id === null) return false;
   const replica = contexts[command.id];

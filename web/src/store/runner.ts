@@ -1,4 +1,4 @@
-/** Keeps the store in step with the server: fetches missing data, follows the open contexts, sends commands. */
+/** Keeps the store in step with the server: fetches missing data, subscribes to the open contexts, sends commands. */
 import { type Environment, retryDelay } from "../environment";
 import type { OpenStream } from "../api/signalStream";
 import { type Api, isTemporary } from "../api/http";
@@ -12,14 +12,14 @@ import { followedContexts, nextDue, wants } from "./wants";
 const MAX_CONCURRENT_PULLS = 6;
 
 export interface Runner {
-  /** Returns the key of the command in `outgoing`. */
+  /** Sends a command. Returns its key in `outgoing`. */
   act(command: Command): string;
   /** Retries all pending retries at once. */
   wake(): void;
   close(): void;
 }
 
-/** `onAnswer` receives the server's answer to each command. */
+/** Starts the runner. `onAnswer` receives the server's answer to each command. */
 export function startRunner(
   store: Store,
   api: Api,
@@ -81,7 +81,7 @@ export function startRunner(
     retries.set(name, { failures, cancel: ambient.schedule(retryDelay(failures, ambient), retry) });
   }
 
-  /** Starts the pulls that the state needs and that are not in flight. */
+  /** Starts the missing pulls that are not in flight. */
   function update(): void {
     if (isClosed) return;
     const state = store.getSnapshot();
@@ -129,7 +129,7 @@ export function startRunner(
   };
 }
 
-/** At most one pull per key is in flight. */
+/** The key of a pull. At most one pull per key is in flight. */
 function pullKey(pull: Pull): string {
   return [pull.kind, "id" in pull ? pull.id : "", pull.kind === "text" ? pull.message : ""].join(" ");
 }

@@ -1,4 +1,4 @@
-/** What is shown, computed from the state. Use them with `store.slice`. */
+/** Selectors: values derived from the state, for `useSelector` and `store.select`. */
 import type { CallView, Preferences } from "../api/schema";
 import states from "../api/states.json";
 import type { Message } from "../api/types";
@@ -9,10 +9,10 @@ import { BANNER_DELAY_MS } from "./wants";
 
 export interface VisibleMessages {
   readonly messages: readonly Message[];
-  /** What the person has said and the server is about to take: it stands before the answer to it. */
+  /** Sent messages that the server has not stored yet; displayed before the streaming answer. */
   readonly sending: readonly Outgoing[];
   readonly streaming: readonly StreamingMessage[];
-  /** What they have said while the agent was busy: it stands last. */
+  /** Messages sent to the queue while the agent is busy; displayed last. */
   readonly queued: readonly Outgoing[];
   readonly hasOlder: boolean;
 }
@@ -31,7 +31,7 @@ export function visibleMessages(state: State, id: string): VisibleMessages {
   };
 }
 
-/** The list is made once for what it is made from: a piece of an answer leaves that alone. */
+/** Memoized, because deltas of an answer do not change the list. */
 const shownMessages = memoizeByParts(
   (replica: ContextReplica) => [replica.shown, replica.messages],
   ({ shown, messages }) => shown.ids.flatMap((id) => messages[id]?.message ?? []),
@@ -41,11 +41,14 @@ export interface Tab {
   readonly id: string;
   readonly title: string | null;
   readonly isBusy: boolean;
-  /** A person must decide or answer something there, or in one of its sub-agents. */
+  /** Whether the context or one of its sub-agents needs an approval or an answer. */
   readonly isWaiting: boolean;
 }
 
-/** The open tabs in their order, as the person has just put it. A title changes with its context, not the session. */
+/**
+ * The open tabs in their order, including unconfirmed changes. The title comes from the context, which knows it before
+ * the session does.
+ */
 export function openTabs(state: State): readonly Tab[] {
   const commands = Object.values(state.outgoing).flatMap(({ command, problem }) => (problem === null ? [command] : []));
   const isOpen = (id: string) =>
@@ -61,18 +64,18 @@ export function openTabs(state: State): readonly Tab[] {
   });
 }
 
-/** Where to look when this one is gone. */
+/** The tab to select when the given one is closed or deleted. */
 export function fallbackTab(state: State, id: string | null): string | null {
   return openTabs(state).findLast((tab) => tab.id !== id)?.id ?? null;
 }
 
-/** Whether something goes on by itself. */
+/** Whether the runtime is working on the context. */
 export function isBusy(state: State, id: string): boolean {
   const current = state.contexts[id]?.view.value?.current_state;
   return current !== undefined && !states.resting.includes(current.type);
 }
 
-/** Whether the turn is being stopped already. */
+/** Whether the turn was cancelled but has not ended yet. */
 export function isStopping(state: State, id: string): boolean {
   const isRequested = Object.values(state.outgoing).some(
     ({ command, problem }) =>
@@ -81,20 +84,23 @@ export function isStopping(state: State, id: string): boolean {
   return isRequested || state.contexts[id]?.view.value?.current_state.type === "cancelling";
 }
 
-/** Whether a message would be taken at once, or wait for the end of the turn, or cannot be sent now. */
+/** Whether a message would be processed now, queued until the turn ends, or cannot be sent. */
 export function canSend(state: State, id: string): "now" | "later" | "no" {
   const replica = state.contexts[id];
   if (!isConnected(state) || replica === undefined || replica.isGone || replica.view.value === null) return "no";
   return states.taking_messages.includes(replica.view.value.current_state.type) ? "now" : "later";
 }
 
-/** Why a message cannot be edited, or the branch switched: both are done between two turns. */
+/**
+ * Why messages cannot be edited and branches cannot be switched: both need a connection and a context between two
+ * turns.
+ */
 export function whyBetweenTurnsOnly(state: State, id: string): "offline" | "busy" | null {
   if (!isConnected(state)) return "offline";
   return canSend(state, id) === "now" ? null : "busy";
 }
 
-/** Oldest first, without those that are being answered. */
+/** The open questions, oldest first, without those whose answer is being sent. */
 export function openQuestions(state: State, id: string): readonly CallView[] {
   const answeredIds = new Set(
     Object.values(state.outgoing).flatMap(({ command, problem }) =>
@@ -104,7 +110,7 @@ export function openQuestions(state: State, id: string): readonly CallView[] {
   return (state.contexts[id]?.view.value?.open_questions ?? []).filter((call) => !answeredIds.has(call.id));
 }
 
-/** The mode in which a context is, or is being put. */
+/** The mode of a context, including an unconfirmed switch. */
 export function modeOf(state: State, id: string): string | null {
   const pending = Object.values(state.outgoing).findLast(
     ({ command, problem }) => command.kind === "mode" && command.id === id && problem === null,
@@ -124,7 +130,7 @@ export function showsBanner(state: State): boolean {
 
 export { activeId };
 
-/** Whether the turn that ended can be gone on with, without a new message. */
+/** Whether the last turn can be continued without a new message. */
 export function canContinue(state: State, id: string): boolean {
   const view = state.contexts[id]?.view.value;
   if (view == null) return false;
@@ -136,13 +142,13 @@ export function canContinue(state: State, id: string): boolean {
   );
 }
 
-/** How many messages the branch has that is looked at. */
+/** The number of messages on the active branch. */
 export function branchLength(state: State, id: string): number {
   const view = state.contexts[id]?.view.value;
   return view == null ? 0 : (view.branches[view.active_branch]?.length ?? 0);
 }
 
-/** As the person has just put them. Nothing, until they are known. */
+/** The preferences, including unconfirmed changes; undefined until the session is loaded. */
 export function preferencesOf(state: State): Preferences | undefined {
   const saved = state.session.value?.preferences;
   const changes = Object.values(state.outgoing).flatMap(({ command, problem }) =>

@@ -17,9 +17,12 @@ export interface State {
   readonly now: number;
   readonly connection: Connection;
   readonly session: Remote<Session>;
-  /** The context selected in this browser tab; browser tabs share the session but select independently. Null until known. */
+  /**
+   * The context selected in this browser tab. Browser tabs share the session but select independently. Null until
+   * known.
+   */
   readonly selected: { readonly id: string | null } | null;
-  /** The contexts of the open tabs, and the one that is being opened. */
+  /** The contexts of the open tabs, and the context that is being opened. */
   readonly contexts: { readonly [id: string]: ContextReplica };
   /** Commands whose effect the server has not confirmed, by key. */
   readonly outgoing: { readonly [key: string]: Outgoing };
@@ -51,7 +54,7 @@ export interface ContextReplica {
   readonly view: Remote<ContextView>;
   /** When a signal last set the state. */
   readonly stateSignalledAt: Tick;
-  /** When to fetch the context again because signal and response disagreed about the state. */
+  /** When to fetch the context again, after signal and response disagreed about the state. */
   readonly recheckAt: number | null;
   /** Whether the server has no such context. */
   readonly isGone: boolean;

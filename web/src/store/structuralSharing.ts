@@ -1,4 +1,7 @@
-/** Structural sharing: what is equal stays the same object, so that whoever shows it need not look again. */
+/**
+ * Structural sharing: the parts of `fresh` that equal parts of `old` are replaced by those objects, so that comparisons
+ * by identity detect unchanged parts.
+ */
 export function share<T>(old: unknown, fresh: T): T {
   if (Object.is(old, fresh)) return fresh;
   if (Array.isArray(old) && Array.isArray(fresh)) {
@@ -18,7 +21,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether two values are the same, or lists or records of the same things, so many levels down. */
+/** Whether two values are equal when compared down to the given depth. */
 export function isAlike(one: unknown, other: unknown, depth = 2): boolean {
   if (Object.is(one, other)) return true;
   if (depth === 0 || typeof one !== "object" || typeof other !== "object" || one === null || other === null)
@@ -29,15 +32,15 @@ export function isAlike(one: unknown, other: unknown, depth = 2): boolean {
   return names.every((name) => name in right && isAlike(left[name], right[name], depth - 1));
 }
 
-/** The same record without some of its names; the very same, where it has none of them. */
+/** The record without the dropped entries; the same object if nothing is dropped. */
 export function omit<T>(record: { readonly [name: string]: T }, isDropped: (name: string, value: T) => boolean) {
   const entries = Object.entries(record).filter(([name, value]) => !isDropped(name, value));
   return entries.length === Object.keys(record).length ? record : Object.fromEntries(entries);
 }
 
 /**
- * The same answer for as long as the parts are the same that it is computed from. The last answer is kept for each
- * first part, and goes with it.
+ * Memoizes `compute` by the identity of the parts of its argument. The cache holds one result per first part and is
+ * collected with it.
  */
 export function memoizeByParts<T, R>(
   partsOf: (from: T) => readonly [object, ...unknown[]],

@@ -1,4 +1,4 @@
-/** Derives the pulls and timers that the state needs. */
+/** Derives the missing data (pulls) and the next timer from the state. */
 import { isComplete } from "./branch";
 import type { Pull } from "./events";
 import { MESSAGE_CACHE_MS, hasMessages } from "./reduce";
@@ -36,8 +36,8 @@ function wantsMessages(replica: ContextReplica): Pull[] {
     .map((message) => ({ kind: "text", id, message: message.id, from: message.sequence }));
   const ids = missingIds(replica);
   if (ids.length > 0) pulls.push({ kind: "messages", id, ids });
-  const isUnlisted = branch.ids.length === 0; // the context does not list the ids of every branch
-  // Not while the context itself is wanted: a branch that was made anew would be asked for again and again.
+  const isUnlisted = branch.ids.length === 0; // a view does not list the ids of every branch
+  // Wait for the view if it is stale: after a recreated branch, the old position would be requested again and again.
   if (view.value !== null && !isStale(view) && branch.firstPosition > 0 && (replica.wantsOlder || isUnlisted)) {
     pulls.push({ kind: "older", id, branch: view.value.active_branch, before: branch.firstPosition });
   }
@@ -50,7 +50,7 @@ const missingIds = memoizeByParts(
   (replica) => replica.branch.ids.filter((id) => isMissing(replica, id)).slice(0, MESSAGE_PAGE_SIZE),
 );
 
-/** Unfinished messages are fetched again after each fetch of their context. */
+/** Unfinished messages count as missing after each fetch of their context. */
 function isMissing(replica: ContextReplica, id: string): boolean {
   const cached = replica.messages[id];
   if (cached === undefined || isStale(cached)) return true;

@@ -1,10 +1,10 @@
-/** One voice for screen readers. It speaks at boundaries, at most one thing every two seconds; the latest wins. */
+/** The live regions for screen readers. Polite announcements are spaced by two seconds; the latest one wins. */
 import { useEffect, useState } from "react";
 
 const SPACING_MS = 2_000;
 let speakNow: (text: string, isUrgent: boolean) => void = () => {};
 
-/** Says something. What is urgent is said at once. */
+/** Announces a text to screen readers; an urgent text interrupts. */
 export function announce(text: string, isUrgent = false): void {
   speakNow(text, isUrgent);
 }
@@ -16,7 +16,7 @@ export function Announcer() {
     let timer: ReturnType<typeof setTimeout> | null = null;
     let next: string | null = null;
     const speak = (text: string) => {
-      setPolite((old) => (old === text ? `${text}\u00a0` : text)); // the same words twice are news, too
+      setPolite((old) => (old === text ? `${text}\u00a0` : text)); // a repeated text must change to be announced again
       timer = setTimeout(() => {
         timer = null;
         if (next !== null) speak(next);

@@ -1,4 +1,4 @@
-/** Buttons: with words, or with a sign alone and its words as label and hint. */
+/** Buttons with a text, or with an icon and the text as label and tooltip. */
 import type { ComponentProps } from "react";
 import { Icon, type IconName } from "./icons";
 
@@ -7,7 +7,7 @@ type Kind = "primary" | "danger" | "quiet" | "small";
 interface Props extends Omit<ComponentProps<"button">, "className"> {
   kind?: Kind | readonly Kind[];
   icon?: IconName;
-  /** Why it cannot be used now. It stays reachable, so that the reason can be read. */
+  /** Why the button is disabled. A disabled button stays focusable, so that the reason can be read. */
   whyNot?: string | null;
   extraClass?: string;
 }
@@ -33,7 +33,7 @@ export function Button({ kind, icon, whyNot, extraClass = "", children, onClick,
   );
 }
 
-/** A sign alone. `label` is what it does. */
+/** A button with an icon only. `label` names its action. */
 export function IconButton({
   label,
   extraClass = "",

@@ -1,4 +1,4 @@
-/** One of a few, all of which are seen: as a row of words, or as a list where each says what it means. */
+/** Radio buttons and checkboxes in a fieldset, as a row or as a list with a note for each option. */
 import { type ReactNode, useId } from "react";
 import { ForeignText } from "./ForeignText";
 import "./choice-group.css";
@@ -31,7 +31,7 @@ interface ChoicesProps<T extends string> extends Omit<ChoiceProps<T>, "value" | 
   onChange(values: readonly T[]): void;
 }
 
-/** Any of them. */
+/** A group of checkboxes. */
 export function CheckboxGroup<T extends string>({ values, onChange, ...frame }: ChoicesProps<T>) {
   const toggle = (value: T) =>
     onChange(values.includes(value) ? values.filter((each) => each !== value) : [...values, value]);

@@ -1,18 +1,18 @@
-/** A dialog: the browser's own, which keeps the focus inside, closes with Esc and gives the focus back. */
+/** A modal dialog, based on `<dialog>`: the browser traps the focus, closes it with Esc and restores the focus. */
 import { type ReactNode, useEffect, useId, useRef } from "react";
 import { useTexts } from "../i18n/texts";
 import { IconButton } from "./Button";
 import { ForeignText } from "./ForeignText";
 import "./dialog.css";
 
-/** Where the focus goes: into what the dialog is about, not onto the sign that closes it. */
+/** The initial focus: the first control of the content, not the close button. */
 const FIRST_FOCUSABLE = ":is(.dialog-body, .dialog-foot) :is(input, select, textarea, button, a[href]):not(:disabled)";
 
 interface Props {
   title: string;
   onClose(): void;
   children: ReactNode;
-  /** Buttons at its foot: they never scroll away. */
+  /** Buttons in a footer that does not scroll. */
   foot?: ReactNode;
   isWide?: boolean;
 }
@@ -53,7 +53,7 @@ export function Dialog({ title, onClose, children, foot, isWide = false }: Props
   );
 }
 
-/** Whether somebody has written something in it, which a click beside it must not throw away. */
+/** Whether a text field has content, which a click on the backdrop must not discard. */
 function hasUnsavedText(dialog: HTMLElement): boolean {
   const fields = dialog.querySelectorAll<HTMLInputElement>(
     "input:is([type=text], [type=url], [type=password]), textarea",

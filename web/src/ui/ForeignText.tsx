@@ -1,24 +1,24 @@
 /**
- * Every text that others wrote and a person decides by: commands, paths, arguments, rules, names, titles, questions,
- * and sentences of ours with such a text in them. Nothing in it is hidden, and each run of letters that are read from
- * right to left stands by itself: else it would turn around what is between two of them.
+ * Displays untrusted text that the user decides by: commands, paths, arguments, rules, names, titles, questions, and
+ * our own sentences that contain such text. Hidden characters are written out. Each right-to-left run is isolated, so
+ * that it cannot reorder the text between two runs.
  */
 import { createContext, useContext } from "react";
 import { exactPath, exactText, annotateWithCodes } from "./safeText";
 import "./foreign-text.css";
 
-/** Hebrew, Arabic and what else is written so, with the digits among them. */
+/** Hebrew, Arabic and other right-to-left scripts, with their digits. */
 const RIGHT_TO_LEFT = /([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+)/u;
 
-/** A hidden character as `exactText` writes it. */
+/** A hidden character as written out by `exactText`. */
 const WRITTEN_OUT = /(⟨U\+[0-9A-F]{4,6}(?: ×\d+)?⟩)/;
 
-/** What is read from left to right and from right to left, in turns; the first is the former. */
+/** Splits a text into left-to-right runs (even indexes) and right-to-left runs (odd indexes). */
 export function runsOf(text: string): readonly string[] {
   return text.split(RIGHT_TO_LEFT);
 }
 
-/** The characters of a call that can be taken for ASCII ones: each is shown with its code. */
+/** The characters of a call that can be mistaken for ASCII characters: each is displayed with its code point. */
 export const Lookalikes = createContext("");
 
 export function ForeignText({ text, isPath = false }: { text: string; isPath?: boolean }) {

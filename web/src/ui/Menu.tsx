@@ -1,4 +1,7 @@
-/** A button that opens a menu. Arrows, Home, End and first letters go through it; Esc closes it and goes back. */
+/**
+ * A button that opens a menu. Arrow keys, Home, End, digits and first letters select an item; Esc closes the menu and
+ * restores the focus.
+ */
 import { type KeyboardEvent, type ReactNode, useEffect, useId } from "react";
 import type { PopoverPlacement } from "./popoverPlacement";
 import { usePopover } from "./usePopover";
@@ -11,10 +14,10 @@ export interface MenuEntry {
   readonly note?: string;
   readonly sign?: ReactNode;
   readonly isDangerous?: boolean;
-  /** For one of several choices: whether it is the present one. */
+  /** Whether this is the current choice, for a group of alternatives. */
   readonly isChosen?: boolean;
   readonly shortcut?: string;
-  /** Stands above the first entry of a group. */
+  /** A heading above the entry: the first of its group. */
   readonly group?: string;
   onChoose(): void;
 }
@@ -24,11 +27,11 @@ interface Props {
   button: ReactNode;
   buttonClass?: string;
   entries: readonly MenuEntry[];
-  /** Where it opens, seen from the button. */
+  /** The position relative to the button. */
   placement?: PopoverPlacement;
   title?: string;
   shortcut?: string;
-  /** Stands above the entries: what they are about. */
+  /** A description above the entries. */
   head?: ReactNode;
 }
 
@@ -136,7 +139,7 @@ function itemsOf(frame: HTMLElement | null): HTMLElement[] {
   return [...(frame?.querySelectorAll<HTMLElement>('[role^="menuitem"]') ?? [])];
 }
 
-/** Which item a key leads to; null for a key that leads nowhere. */
+/** The index of the item that a key selects; null for other keys. */
 function nextIndex(key: string, items: readonly HTMLElement[], current: number): number | null {
   const count = items.length;
   if (key === "ArrowDown") return (current + 1) % count;

@@ -1,4 +1,4 @@
-/** Short notices over the conversation: what was refused, what was undone. The newest stands first. */
+/** Short-lived notices over the transcript, newest first. */
 import { useEffect, useState } from "react";
 import { useTexts } from "../i18n/texts";
 import { announce } from "./Announcer";
@@ -18,7 +18,7 @@ interface Notice {
 
 let show: (text: string, isBad: boolean) => void = () => {};
 
-/** Shows a notice. A bad one stays until it is dismissed. */
+/** Shows a notice. A notice about a failure stays until it is dismissed. */
 export function notify(text: string, isBad = false): void {
   show(text, isBad);
   announce(text);

@@ -1,4 +1,4 @@
-/** A button that shows something more about what it says. Esc or going elsewhere closes it. */
+/** A button that opens a popover with details. Esc, or focus or click elsewhere, closes it. */
 import { type ReactNode, useId } from "react";
 import type { PopoverPlacement } from "./popoverPlacement";
 import { usePopover } from "./usePopover";

@@ -1,4 +1,4 @@
-/** Why something did not work, where the person did it. */
+/** Shows the problem of a failed action next to its control. */
 import { MODE_NOT_SWITCHED } from "../api/modeSwitches";
 import type { Problem } from "../api/schema";
 import { useLanguage } from "../app/appServices";
@@ -8,13 +8,13 @@ import { ForeignText } from "./ForeignText";
 import { Icon } from "./icons";
 import { exactText } from "./safeText";
 
-/** The problems of which only the page knows. */
+/** Problems that arise in the web client and have a text of their own. */
 const OURS: Readonly<Record<string, "lost" | "notSwitched">> = {
   connection_lost: "lost",
   [MODE_NOT_SWITCHED]: "notSwitched",
 };
 
-/** The server says it in the person's language; what it never heard of, we say. */
+/** The text of a problem: the server's own text, or ours if the problem did not come from the server. */
 export function sayProblem(problem: Problem, language: Language): string {
   if (problem.detail !== "") return exactText(problem.detail);
   return textsIn(language, "problems")(OURS[problem.code] ?? "unknown");

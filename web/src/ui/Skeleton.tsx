@@ -1,4 +1,4 @@
-/** Lines in the place of what is being loaded. */
+/** Placeholder lines while content loads. */
 import { useTexts } from "../i18n/texts";
 import "./skeleton.css";
 

@@ -1,6 +1,9 @@
-/** Text out of the page: into the clipboard, and into a file. */
+/** Copies text to the clipboard and saves text as a file. */
 
-/** Whether it worked. Browsers have the clipboard's own interface on secure pages only, and this one may be reached by plain http. */
+/**
+ * Copies a text and returns whether that succeeded. The Clipboard API exists in secure contexts only; over plain HTTP,
+ * a hidden text field is copied instead.
+ */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,4 +1,4 @@
-/** Sizes of files as people read them. */
+/** Formats file sizes. */
 const UNITS = ["B", "kB", "MB", "GB"] as const;
 
 export function sizeOf(bytes: number): string {

@@ -1,4 +1,4 @@
-/** The page's signs, drawn on a grid of 20. They only accompany words or labels, so they are hidden from readers. */
+/** The icons, drawn on a 20 × 20 grid. They accompany a text or a label and are hidden from screen readers. */
 const PATHS = {
   add: "M10 4v12M4 10h12",
   archive: "M3 5h14v3H3zM4.5 8v8h11V8M8 11h4",

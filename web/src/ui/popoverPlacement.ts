@@ -1,11 +1,13 @@
-/** Puts something that opens beside what opens it: above everything else, and always on the screen. */
+/** Positions a popover beside its button and within the window. */
 
 export type PopoverPlacement = "above" | "below" | "below-end";
 
 const GAP_PX = 6;
 const EDGE_PX = 8;
 
-/** `list` has the attribute `popover`: nothing that scrolls around it cuts it off. */
+/**
+ * Shows and positions `list`, which has the attribute `popover`: the top layer is not clipped by scrolling ancestors.
+ */
 export function placePopover(opener: Element, list: HTMLElement, placement: PopoverPlacement): void {
   list.showPopover();
   const from = opener.getBoundingClientRect();

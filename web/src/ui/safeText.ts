@@ -1,46 +1,51 @@
-/** Text from models, tools and servers, made safe to read: nothing in it is hidden, and names are words. */
+/**
+ * Makes text from models, tools and servers safe to display: hidden characters are written out, and names cannot pose
+ * as other names.
+ */
 
-/** Control, format, private and unassigned characters, separators of lines, and all that shows nothing by itself. */
+/** Control, format, private-use and unassigned characters, line separators, and all other invisible characters. */
 const HIDDEN =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}\u{13441}\u{13442}\u{16fe4}]/u;
-/** Blanks that look like a space and are none: a shell does not divide words there. */
+/** Blanks that look like a space but do not separate words in a shell. */
 const ODD_BLANK = /[^\P{Zs} ]/u;
 const RUNS_OF_HIDDEN = new RegExp(`(?![\\n\\t])(${HIDDEN.source})\\1*`, "gu");
 const RUNS_OF_EXACT = new RegExp(`(?![\\n\\t])(${HIDDEN.source}|${ODD_BLANK.source})\\1*`, "gu");
 const PLAIN = /^[\t\n\x20-\x7e]*$/;
-/** What may be drawn as an emoji: signs of the shell are symbols, too, but never that. */
+/** Symbols that can be rendered as emoji. ASCII symbols are excluded. */
 const SYMBOL = /(?!\p{ASCII})[\p{So}\p{Sm}\u203c\u2049\u3030\u303d]/u;
 const SKIN_TONE = /[\u{1f3fb}-\u{1f3ff}]/u;
 const LETTER_OR_MARK = /[\p{L}\p{M}]/u;
 const ARABIC = /\p{Script=Arabic}/u;
-/** Signs that join Indic consonants. */
+/** Marks that join Indic consonants (viramas). */
 const VIRAMA =
   /[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d3b\u0d3c\u0d4d\u0dca\u0e3a\u0eba\u0f84\u1039\u103a\u1714\u1734\u17d2\u1a60\u1b44\u1baa\u1bab\u1bf2\u1bf3]/u;
-/** Letters of scripts without spaces between words: a zero width space says where a line may break. */
+/** Letters of scripts without spaces between words, in which a zero width space marks a possible line break. */
 const WITHOUT_SPACES = /(?=[\p{L}\p{M}])[\p{Script=Khmer}\p{Script=Thai}\p{Script=Lao}\p{Script=Myanmar}]/u;
 const IDEOGRAPH_SELECTOR = /[\u{e0100}-\u{e01ef}]/u;
 const BLACK_FLAG = "\u{1f3f4}";
-/** The only flags that are written with tags: England, Scotland, Wales. */
+/** The flags encoded with tag characters: England, Scotland, Wales. */
 const FLAGS = ["gbeng", "gbsct", "gbwls"].map(
   (region) =>
     BLACK_FLAG + String.fromCodePoint(...[...region].map((letter) => 0xe0000 + letter.charCodeAt(0)), 0xe007f),
 );
 const FLAG_LENGTH = 14;
 const MAX_NAME_CHARACTERS = 80;
-/** A longer run of one hidden character is written once, with its length. */
+/** A longer run of the same hidden character is written once, with its length. */
 const MAX_WRITTEN_RUN = 8;
 
-/** The whole text, with each character that hides or turns something written as `⟨U+202E⟩`. Lines and tabs stay. */
+/** Writes each hidden or reordering character as `⟨U+202E⟩`. Line ends and tabs stay. */
 export function visibleText(text: string): string {
   return PLAIN.test(text) ? text : text.replace(RUNS_OF_HIDDEN, escapeRun);
 }
 
-/** Like `visibleText`, with every blank but space, tab and line end written out as well: for what is approved. */
+/**
+ * Like `visibleText`, but also writes out blanks other than space, tab and line end: for text that the user approves.
+ */
 export function exactText(text: string): string {
   return PLAIN.test(text) ? text : text.replace(RUNS_OF_EXACT, escapeRun);
 }
 
-/** The text with the code behind each of the characters: `с⟨U+0441⟩`. */
+/** Appends the code point to each of the given characters: `с⟨U+0441⟩`. */
 export function annotateWithCodes(text: string, characters: string): string {
   if (characters === "" || PLAIN.test(text)) return text;
   const pointedOut = new Set(characters);
@@ -57,7 +62,7 @@ export function annotateWithCodes(text: string, characters: string): string {
     .join("");
 }
 
-/** Letters of scripts that share shapes with Latin ones, and Latin ones that are no letter of any alphabet. */
+/** Letters of scripts that share shapes with Latin letters, and Latin letters that belong to no alphabet. */
 const LIKE_LATIN =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}\u0250-\u02af\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/u;
 const LIKE_SLASH_OR_DOT = /[\u2024\u2044\u2215\u2216\u2571\u29f5\u29f8\ufe52\ufe68\uff0e\uff0f\uff3c]/u;
@@ -65,8 +70,9 @@ const WORD = /[\p{L}\p{M}]+/gu;
 const ORDINALS = "ªº";
 
 /**
- * The characters of a name that can be taken for ASCII ones: wide and mathematical letters, letters of another script
- * beside ASCII ones in a word, signs like slashes and dots. (The server knows more about the texts of calls.)
+ * The characters of a name that can be mistaken for ASCII characters: full-width and mathematical letters, letters of
+ * another script in a word with ASCII letters, marks that look like slashes and dots. (For the text of a call, the
+ * server finds more of them.)
  */
 function lookalikesIn(name: string): string {
   if (PLAIN.test(name)) return "";
@@ -80,16 +86,16 @@ function isFolded(letter: string): boolean {
   return !PLAIN.test(letter) && !ORDINALS.includes(letter) && /^[A-Za-z]+$/.test(letter.normalize("NFKC"));
 }
 
-/** Blanks at the edges of a path, several in a row, and line ends and tabs: a path that looks the same is another. */
+/** Leading, trailing and repeated blanks, line ends and tabs: two paths that differ in these look the same. */
 const BLANKS_OF_PATHS = /^ +| +$| {2,}|[\n\t]/g;
 
-/** A path on one line, with all that an eye would miss in it written out. */
+/** A path on one line, with blanks and hidden characters that could be overlooked written out. */
 export function exactPath(path: string): string {
   const blanks = path.replace(BLANKS_OF_PATHS, (run) => [...run].map(codeOf).join(""));
   return exactText(blanks);
 }
 
-/** A name on one line, all of it, with whatever makes it another name than it seems written out. */
+/** A complete name on one line, with hidden and lookalike characters written out. */
 export function exactName(name: string): string {
   return annotateWithCodes(exactPath(name), lookalikesIn(name));
 }
@@ -106,8 +112,9 @@ function escapeRun(run: string, one: string, offset: number, text: string): stri
 }
 
 /**
- * Whether a hidden character has its proper use there: it joins or varies emoji, chooses a form of an ideograph, shapes
- * Persian or Indic words, or divides words of a script without spaces. The server has the same rules.
+ * Whether a hidden character is legitimate at this position: it joins or varies emoji, selects a variant of an
+ * ideograph, shapes Persian or Indic words, or separates words of a script without spaces. The server applies the same
+ * rules.
  */
 function hasProperUse(text: string, offset: number): boolean {
   const character = String.fromCodePoint(text.codePointAt(offset) ?? 0);
@@ -126,13 +133,13 @@ function hasProperUse(text: string, offset: number): boolean {
   return isInFlag(text, offset);
 }
 
-/** Beside the sign that joins consonants, which stands behind a letter of its own script. */
+/** A joiner is legitimate beside a virama that follows a letter of its script. */
 function isIndicJoiner(text: string, offset: number, before: string, after: string): boolean {
   const letter = VIRAMA.test(before) ? characterBefore(text, offset - before.length) : VIRAMA.test(after) ? before : "";
   return /(?!\p{ASCII})[\p{L}\p{M}]/u.test(letter);
 }
 
-/** A non-joiner divides letters that would be joined. A joiner between two that are joined anyway shows nothing. */
+/** A non-joiner separates letters that would be joined; a joiner is legitimate only before a space. */
 function isArabicJoiner(character: string, before: string, after: string): boolean {
   return isArabic(before) && (character === "\u200c" ? isArabic(after) : /^\s$/.test(after));
 }
@@ -150,12 +157,12 @@ function characterBefore(text: string, offset: number): string {
 
 const isArabic = (character: string) => LETTER_OR_MARK.test(character) && ARABIC.test(character);
 
-/** Like `exactName`, and not longer than one can read. */
+/** Like `exactName`, cut to a displayable length. */
 export function visibleName(name: string): string {
   return truncate(exactName(name));
 }
 
-/** The beginning of a text on one line, with ordinary blanks and line ends made short: a title, a description. */
+/** The beginning of a text on one line, with blanks and line ends collapsed: for titles and descriptions. */
 export function visibleLine(text: string): string {
   return truncate(exactText(text).replace(/\s+/g, " ").trim());
 }
@@ -165,16 +172,18 @@ function truncate(line: string): string {
   return letters.length <= MAX_NAME_CHARACTERS ? line : `${letters.slice(0, MAX_NAME_CHARACTERS - 1).join("")}…`;
 }
 
-/** How a tool is called for a person. One of a server's stands behind the server's name. */
+/** The displayed name of a tool. A tool of an MCP server is prefixed with the server's name. */
 export function toolName(call: { readonly tool: string; readonly display_name: string }): string {
   const cut = call.tool.indexOf("__");
   if (cut <= 0 || cut + 2 >= call.tool.length) return visibleName(call.display_name || call.tool);
   return visibleName(`${call.tool.slice(0, cut)} · ${titleCase(call.tool.slice(cut + 2))}`);
 }
 
-/** `list_open-issues` is "List Open Issues". The server says it better, but not without its own name before it. */
+/**
+ * Converts `list_open-issues` to "List Open Issues". The server's own display name includes the name of the MCP server.
+ */
 function titleCase(name: string): string {
-  if (!/^[\w.-]+$/.test(name)) return name; // the words would leave out what is no ASCII letter
+  if (!/^[\w.-]+$/.test(name)) return name; // splitting would drop letters outside of ASCII
   const words = name.match(/[A-Z]+\d*(?![a-z])|[A-Z]?[a-z]+\d*|\d+|[^\W\d_]+/gu) ?? [name];
   return words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join(" ");
 }

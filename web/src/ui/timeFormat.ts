@@ -1,20 +1,23 @@
-/** Times as people read them, in their language and place. */
+/** Formats times in the user's language and locale. */
 import type { Language } from "../i18n/say";
 import { textsIn } from "../i18n/texts";
 
 const BROWSER_LANGUAGES: readonly string[] = typeof navigator === "undefined" ? [] : navigator.languages;
 
-/** Browsers put narrow and no-break spaces into times. Here a blank that is no space is the sign of a deception. */
+/**
+ * Browsers put narrow and no-break spaces into times. These are normalized, because odd blanks mark deceptive text
+ * here.
+ */
 const ODD_BLANKS = /[\u00a0\u2009\u202f]/g;
 
-/** Their own kind of the language, where the browser knows one; never another language than the page's. */
+/** The browser's regional variant of the language, if it has one; never a different language. */
 export function localeOf(language: Language, browserLanguages: readonly string[] = BROWSER_LANGUAGES): string {
   return browserLanguages.find((each) => each.split("-")[0] === language) ?? language;
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** To make a format takes long, and lists need many times the same one. */
+/** Cached, because creating a format is slow and lists need the same one many times. */
 export function dateFormat(language: Language, parts: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = `${language} ${JSON.stringify(parts)}`;
   const format = formats.get(key) ?? new Intl.DateTimeFormat(localeOf(language), parts);
@@ -22,7 +25,7 @@ export function dateFormat(language: Language, parts: Intl.DateTimeFormatOptions
   return format;
 }
 
-/** The time of day; with the date where that is not today. */
+/** The time of day, with the date unless that is today. */
 export function timeOf(timestamp: string, language: Language, now = new Date()): string {
   const date = new Date(timestamp);
   if (Number.isNaN(date.getTime())) return "";
@@ -45,7 +48,7 @@ const UNITS = [
   ["minute", 60],
 ] as const;
 
-/** How long ago, roughly. */
+/** The approximate time since a timestamp. */
 export function relativeTime(timestamp: string, language: Language, now = Date.now()): string {
   const seconds = (now - new Date(timestamp).getTime()) / 1000;
   if (Number.isNaN(seconds)) return "";

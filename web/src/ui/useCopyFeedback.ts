@@ -1,10 +1,10 @@
-/** Copies something and says so for a moment. */
+/** Copies a text and reports success for a moment. */
 import { useEffect, useRef, useState } from "react";
 import { copyText } from "./clipboard";
 
 const COPIED_SHOWN_MS = 1_500;
 
-/** `copy` gives whether it worked. */
+/** `copy` returns whether it succeeded. */
 export function useCopy(): { isCopied: boolean; copy(text: string): Promise<boolean> } {
   const [isCopied, setCopied] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

@@ -1,4 +1,4 @@
-/** Something that opens beside a button, above everything else; going elsewhere closes it. */
+/** The state of a popover beside a button; focus, click or scrolling elsewhere closes it. */
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { type PopoverPlacement, placePopover } from "./popoverPlacement";
 
@@ -16,7 +16,7 @@ export function usePopover(placement: PopoverPlacement) {
     const leave = (event: Event) => {
       if (event.target instanceof Node && !frame.current?.contains(event.target)) setOpen(false);
     };
-    // Only what takes the button along: an answer that is followed scrolls all the time.
+    // Only scrolling that moves the button: an answer that is being followed scrolls all the time.
     const scrolled = ({ target }: Event) => {
       if (target instanceof Node && target.contains(opener.current)) setOpen(false);
     };
@@ -26,7 +26,7 @@ export function usePopover(placement: PopoverPlacement) {
     document.addEventListener("scroll", scrolled, options);
     return () => control.abort();
   }, [isOpen]);
-  /** Closes it and goes back to the button. */
+  /** Closes the popover and moves the focus to its button. */
   const close = () => {
     setOpen(false);
     opener.current?.focus();

@@ -1,4 +1,7 @@
-/** Approves, and gives a rule with it: the narrowest first, and the exact rule in words before it stands. */
+/**
+ * Approves a call together with an allow rule. The options are listed narrowest first, and the exact rule is shown in
+ * words before it is given.
+ */
 import { useId, useState } from "react";
 import type { CallView, RuleOptionOffer } from "../../api/schema";
 import { useLanguage } from "../../app/appServices";
@@ -44,7 +47,7 @@ export function AlwaysPanel({ dock, call }: { dock: DockControls; call: CallView
             unread={dock.unreadOf([call]).map(({ digest }) => digest)}
             why={dock.whyUnread([call]) ?? ""}
             onShow={() => {
-              dock.openPanel(null); // on a phone the rules take the room of the call
+              dock.openPanel(null); // on a phone, the panel hides the call
               dock.showUnread([call]);
             }}
           />

@@ -1,4 +1,4 @@
-/** The card of what waits: one call with all that it would do, or several in rows; and below them the ways to decide. */
+/** The approval card: one pending call in full, or several calls in rows, with the decision buttons below. */
 import { useId } from "react";
 import { useLanguage } from "../../app/appServices";
 import { ariaKeysOf, keysOf } from "../../app/shortcuts";
@@ -19,7 +19,7 @@ import { Panel } from "./DecisionPanel";
 import { summaryOf, titleOf } from "../tool-calls/callText";
 import { isElevationOffer, type PendingCall } from "./pendingCalls";
 
-/** It stays the same card while others come and go beside a call, so that nobody loses what they write about that. */
+/** The card keeps its identity while other calls come and go, so that an open panel keeps its unsent text. */
 export function ApprovalCard({ dock }: { dock: DockControls }) {
   const t = useTexts("approvals");
   const id = useId();
@@ -81,7 +81,7 @@ function Title({ id, dock, pending: { call } }: { id: string; dock: DockControls
   );
 }
 
-/** The key that leads to the card, until the focus is there. */
+/** Shows the shortcut that moves the focus to the card; hidden while the card has the focus. */
 function FocusHint() {
   const t = useTexts("approvals");
   return <span className="card-reach soft small">{t("reach", { keys: keysOf("approval.focus") })}</span>;

@@ -35,13 +35,13 @@ export interface DockControls extends DockState {
   unreadOf(calls: readonly CallView[]): readonly CallView[];
   /** Why the calls cannot be approved yet; null if all are read. */
   whyUnread(calls: readonly CallView[]): string | null;
-  /** Scrolls to the first part that was not on the screen. */
+  /** Scrolls to the first unread part. */
   showUnread(calls: readonly CallView[]): void;
   isTicked(call: string): boolean;
   tick(call: string): void;
   /** The calls of a group decision: the ticked calls, else all pending calls. */
   readonly selected: readonly CallView[];
-  /** Whether the card covers the transcript, so that long texts need few pages. */
+  /** Whether the card covers the transcript, so that a long text needs few pages. */
   readonly isLarge: boolean;
   enlarge(): void;
   shrink(): void;
@@ -85,7 +85,7 @@ function ContextDock({ id }: { id: string }) {
       const [first] = controls.unreadOf(targets);
       if (first === undefined) return;
       if (collapsed.has(first.id)) toggle(first.id);
-      environment.schedule(0, () => revealUnread([first.digest])); // a row that was closed is drawn by then
+      environment.schedule(0, () => revealUnread([first.digest])); // a collapsed row is rendered by then
     },
     isTicked: (call) => ticked.has(call),
     tick,
@@ -148,7 +148,7 @@ function useCardSize(
     window.addEventListener("focusin", onFocus);
     return () => window.removeEventListener("focusin", onFocus);
   }, [isLarge, dock]);
-  // At once: later, the person may have gone elsewhere, and the focus would be taken from there.
+  // In a layout effect: a later effect could take the focus from a control that the user has moved to meanwhile.
   useLayoutEffect(() => {
     if (isLarge) dock.current?.querySelector<HTMLElement>("[data-scrolls]")?.focus();
   }, [isLarge, dock]);
@@ -169,7 +169,9 @@ function useToggleSet(): [ReadonlySet<string>, (name: string) => void] {
   ];
 }
 
-/** Its change may be shown in two columns. The dock is as wide from the beginning, so that opening it moves nothing. */
+/**
+ * Whether the diff may be shown in two columns. The dock is wide from the start, so that opening a diff moves nothing.
+ */
 function fillsBothColumns({ preview }: CallView): boolean {
   const { added, removed } = countLines((preview == null ? null : parseDiff(preview)) ?? []);
   return added > 0 && removed > 0;
@@ -198,7 +200,7 @@ function AnsweredCalls({ answered, workspace }: DockState) {
   ));
 }
 
-/** Sub-agents that wait for the user in their own conversations, with a link there. */
+/** Links to sub-agents that wait for the user in their own conversations. */
 function SubagentsWaiting({ ids }: { ids: readonly string[] }) {
   const t = useTexts("approvals");
   const { act } = useAppServices();

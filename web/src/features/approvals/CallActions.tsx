@@ -1,4 +1,4 @@
-/** The buttons of one call. They never scroll away, and for a dangerous call none of them is the obvious one. */
+/** The buttons of one call. They never scroll away. For a dangerous call, no button is the primary one. */
 import { useId } from "react";
 import type { CallView } from "../../api/schema";
 import { ariaKeys, keysShown } from "../../app/shortcuts";
@@ -44,7 +44,7 @@ export function Actions({ dock, pending: { call, sent } }: { dock: DockControls;
   );
 }
 
-/** What needs another step. */
+/** The actions that open a panel. */
 export function CallActions({ dock, call }: { dock: DockControls; call: CallView }) {
   const t = useTexts("approvals");
   const ask = (kind: OpenPanel["kind"]) => () => dock.openPanel({ kind, calls: [call] });
@@ -72,7 +72,7 @@ export function CallActions({ dock, call }: { dock: DockControls; call: CallView
   );
 }
 
-/** A hint at a key that can be turned off. */
+/** The hint at a single-key shortcut, which can be turned off. */
 function SingleKey({ name }: { name: string }) {
   return readSingleKeys() ? <kbd className="kbd">{name}</kbd> : null;
 }

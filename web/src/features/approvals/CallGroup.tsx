@@ -1,4 +1,4 @@
-/** Several calls that wait together: a row each, and decisions about all of them or those that are ticked. */
+/** Several pending calls: a row for each, and decisions about all of them or the ticked ones. */
 import { type KeyboardEvent, useId } from "react";
 import { ariaKeys, keysShown } from "../../app/shortcuts";
 import { useTexts } from "../../i18n/texts";
@@ -71,7 +71,7 @@ export function GroupActions({ dock }: { dock: DockControls }) {
   );
 }
 
-/** The arrows go from row to row. */
+/** Moves the focus between rows with the arrow keys. */
 function moveFocus(event: KeyboardEvent<HTMLElement>): void {
   if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
   if (

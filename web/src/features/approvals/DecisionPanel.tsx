@@ -1,4 +1,7 @@
-/** What a decision still needs: a reason, a rule, other arguments, an end. It takes the place of the buttons. */
+/**
+ * The panel for the input that a decision needs: a reason, a rule, edited arguments, an elevation. It replaces the
+ * buttons.
+ */
 import type { ReactNode } from "react";
 import type { CallView } from "../../api/schema";
 import { useLanguage } from "../../app/appServices";
@@ -13,7 +16,7 @@ import { ReasonPanel } from "./ReasonPanel";
 import { titleOf } from "../tool-calls/callText";
 import "./panel.css";
 
-/** Which of them is open, and for which calls. */
+/** The open panel and its calls. */
 export interface OpenPanel {
   readonly kind: "reason" | "always" | "edit" | "elevate";
   readonly calls: readonly CallView[];
@@ -52,7 +55,7 @@ function PanelBody({ dock, panel, call }: { dock: DockControls; panel: OpenPanel
   }
 }
 
-/** Esc goes back to the card, and decides nothing. */
+/** The frame of a panel. Esc returns to the card without a decision. */
 export function PanelFrame({
   label,
   onBack,
@@ -74,7 +77,7 @@ export function PanelFrame({
         onSubmit();
       }}
       onKeyDown={(event) => {
-        // A key that is still held down has opened this: it must not send it as well.
+        // A held Enter that opened the panel must not submit it.
         if (event.key === "Enter" && event.repeat) event.preventDefault();
         if (event.key !== "Escape" || isComposing(event.nativeEvent)) return;
         event.preventDefault();

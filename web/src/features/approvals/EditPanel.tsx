@@ -1,6 +1,6 @@
 /**
- * Approves with other arguments. What is plainly wrong is said at once. The server says what the call would be then, with
- * its diff and its warnings; exactly that is approved.
+ * Approves a call with edited arguments. Obvious mistakes are reported while typing. The server previews the edited
+ * call with its diff and warnings; exactly that preview is approved.
  */
 import { useEffect, useId, useState } from "react";
 import type { CallView } from "../../api/schema";
@@ -63,7 +63,7 @@ export function EditPanel({ dock, call }: { dock: DockControls; call: CallView }
     await action.run(() =>
       api("POST /api/contexts/{context_id}/tool-calls/decide", input).catch((error: unknown) => {
         if (!(error instanceof ServerError) || !isDecidedAlready(error.problem)) {
-          preview.refetch(); // a file may have changed since it was shown
+          preview.refetch(); // a file may have changed since the preview
           throw error;
         }
         dock.report(call);
@@ -128,13 +128,13 @@ export function EditPanel({ dock, call }: { dock: DockControls; call: CallView }
 
 let versionCount = 0;
 
-/** A text as somebody has it before them, with a name by which it is noted as read. */
+/** A version of the edited text, with an id under which it is recorded as read. */
 function numberedVersion(text: string): { readonly text: string; readonly digest: string } {
   versionCount += 1;
   return { text, digest: `edit ${versionCount}` };
 }
 
-/** The call with other arguments, until the server has said what it would be. */
+/** The call with edited arguments, until the server has returned its preview. */
 function withArguments(call: CallView, args: CallView["arguments"]): CallView {
   return { ...call, arguments: args, preview: null, touches: null, dangerous: [] };
 }

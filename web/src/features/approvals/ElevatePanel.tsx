@@ -1,4 +1,7 @@
-/** In a mode that only reads: let more calls run, always with an end. */
+/**
+ * Starts an elevation, which lets further calls run in a read-only mode: for a number of calls, for this turn, or for
+ * some minutes.
+ */
 import { useState } from "react";
 import type { ElevationBody } from "../../api/schema";
 import { useAction, useAppServices } from "../../app/appServices";
@@ -19,7 +22,7 @@ export function ElevatePanel({ dock }: { dock: DockControls }) {
   const [end, setEnd] = useState<"calls" | "turn" | "minutes">("calls");
   const [calls, setCalls] = useState(3);
   const [minutes, setMinutes] = useState(10);
-  const waiting = dock.waiting.map(({ call }) => call); // all of them may start at once
+  const waiting = dock.waiting.map(({ call }) => call); // an elevation may start any of them at once
   const digests = waiting.map(({ digest }) => digest);
   const body: ElevationBody = {
     shown: digests,

@@ -1,4 +1,4 @@
-/** One of several calls that wait. */
+/** The row of one of several pending calls. */
 import { useId } from "react";
 import { useLanguage } from "../../app/appServices";
 import { useTexts } from "../../i18n/texts";

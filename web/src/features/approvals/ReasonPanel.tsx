@@ -1,4 +1,4 @@
-/** Rejects with a reason: the agent is told, and goes on. */
+/** Rejects calls with feedback: the agent receives the reason, and the turn continues. */
 import { useEffect, useRef, useState } from "react";
 import type { CallView } from "../../api/schema";
 import { isComposing } from "../../app/shortcuts";
@@ -55,7 +55,7 @@ export function ReasonPanel({ dock, calls }: { dock: DockControls; calls: readon
   );
 }
 
-/** What is written here goes on in the box when the panel goes by itself: its call was decided elsewhere. */
+/** Moves an unsent reason to the composer if the panel closes because its call was decided elsewhere. */
 function useUnsentReason(context: string, text: string, note: string): { discard(): void } {
   const latest = useRef({ text, note, isDropped: false });
   latest.current = { ...latest.current, text, note };

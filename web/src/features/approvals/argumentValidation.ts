@@ -1,4 +1,4 @@
-/** Arguments as a person writes them: whether they are JSON, and what the tool's schema plainly forbids. */
+/** Validates edited arguments: JSON syntax, and basic rules of the tool's JSON schema. */
 type Schema = { readonly [name: string]: unknown };
 
 export type ArgumentValidation =
@@ -9,7 +9,7 @@ export type ArgumentValidation =
   | { readonly is: "missing" | "unknown"; readonly name: string }
   | { readonly is: "type"; readonly name: string; readonly wanted: string };
 
-/** Only what is certain is refused here; the server has the last word. `schema` is null where it is not known. */
+/** Reports certain mistakes only; the server validates completely. `schema` is null while it is unknown. */
 export function validateArguments(text: string, before: unknown, schema: Schema | null): ArgumentValidation {
   let value: unknown;
   try {
@@ -39,7 +39,7 @@ function schemaProblem(value: Record<string, unknown>, schema: Schema): Argument
   return null;
 }
 
-/** The types that a part of a schema allows; none where it does not say so plainly. */
+/** The JSON types that a property allows; empty if the schema does not restrict them plainly. */
 function typesOf(property: unknown): readonly string[] {
   if (!isRecord(property)) return [];
   if (typeof property.type === "string") return [property.type];

@@ -1,13 +1,13 @@
-/** Maps keys to decisions, and decides when a key must not decide. The only place with these rules. */
+/** Maps keys to decisions, and ignores keys that must not decide. No other module contains such rules. */
 import { GRACE_MS } from "../../app/focusPolicy";
 import { writeStorage, readStorage } from "../../app/theme";
 
-/** `look` goes to the card, `leave` from it to the box: neither decides anything. */
+/** `look` moves the focus to the card, `leave` moves it back to the composer; neither decides anything. */
 export type Decision = "approve" | "always" | "reject" | "reason" | "approveAll" | "rejectAll" | "look" | "leave";
 
 /**
- * Where the key was pressed. `control`: on a button or a box to tick of the card, which has Enter for itself. `composer`:
- * in the box for messages while that is empty. `elsewhere`: in any other field, menu or dialog.
+ * Where the key was pressed. `control`: a button or checkbox of the card, which handles Enter itself. `composer`: the
+ * empty composer. `elsewhere`: any other field, menu or dialog.
  */
 export type FocusPlace = "card" | "control" | "body" | "composer" | "elsewhere";
 
@@ -26,17 +26,17 @@ export interface DecisionKeyEvent {
 
 export interface KeyContext {
   readonly place: FocusPlace;
-  /** The call that the keys are for. */
+  /** Whether the call that the key refers to is dangerous. */
   readonly isDangerous: boolean;
   readonly hasRuleOffers: boolean;
   readonly hasSingleKeys: boolean;
-  /** Milliseconds since what waits has changed, and since somebody typed. */
+  /** Milliseconds since the pending calls changed, and since the user last typed. */
   readonly sinceShown: number;
   readonly sinceTyped: number;
   readonly isMac: boolean;
 }
 
-/** Null if the key decides nothing here and keeps its usual effect. */
+/** Null if the key decides nothing and keeps its default effect. */
 export function decisionForKey(event: DecisionKeyEvent, context: KeyContext): Decision | null {
   if (event.repeat || event.isComposing || event.keyCode === 229 || event.defaultPrevented) return null;
   if (context.place === "elsewhere" || event.altKey) return null;
@@ -61,7 +61,7 @@ function decisionOnCard(event: DecisionKeyEvent, context: KeyContext): Decision 
     if (event.shiftKey) return "approveAll";
     return context.isDangerous ? null : "approve";
   }
-  // Where nothing has the focus, somebody who begins to write may mean the box.
+  // Outside of any control, a letter may be the start of a message: it goes to the composer.
   return event.shiftKey || !context.hasSingleKeys || context.place === "body"
     ? null
     : decisionForSingleKey(event, context);
@@ -86,7 +86,7 @@ function decisionForSingleKey(event: DecisionKeyEvent, context: KeyContext): Dec
 
 const SINGLE_KEYS_KEY = "pilothouse-single-keys";
 
-/** Whether 1, 2, 3, 4 and R decide. Somebody who speaks to their computer may want them off. */
+/** Whether the keys 1, 2, 3, 4 and R decide. With speech input, users may want to turn them off. */
 export function readSingleKeys(): boolean {
   return readStorage(SINGLE_KEYS_KEY) !== "off";
 }

@@ -1,4 +1,4 @@
-/** Where in the document a key was pressed. */
+/** Classifies the element on which a key was pressed. */
 import type { FocusPlace } from "./decisionKeys";
 
 const FIELDS = "input:not([type='checkbox']), textarea, select, [contenteditable]";
@@ -27,7 +27,7 @@ export function focusPlaceOf(target: EventTarget | null, dock: HTMLElement | nul
   return target === composerBox() && isEmpty(target) ? "composer" : "elsewhere";
 }
 
-/** Whether a key writes, deletes or sends something. With Ctrl or Cmd, only what would decide were the box empty. */
+/** Whether a key types, deletes or sends. With Ctrl or Cmd, only keys that would decide if the composer were empty. */
 export function isTyping({ target, ctrlKey, metaKey, key }: KeyboardEvent): boolean {
   if (/^(Control|Meta|Shift|Alt)$/.test(key) || !(target instanceof Element) || target.closest(FIELDS) === null)
     return false;

@@ -48,8 +48,8 @@ export function isDecidedAlready({ code }: Problem): boolean {
 }
 
 /**
- * What is left to say of several decisions of which one came too late: all the others, as they were. Null where that is
- * not what was wrong. It is shorter each time, so that it ends.
+ * The decisions to send again without the one that came too late. Null if the request failed for another reason. Each
+ * result is shorter than its input, so repeating it terminates.
  */
 export function remainingDecisions({ decisions, problem }: RejectedDecision): readonly CallDecision[] | null {
   const late = problem.params?.call_id;
@@ -84,7 +84,8 @@ export function selectedCalls(calls: readonly CallView[], ticked: ReadonlySet<st
 export function countWaiting(state: State): number {
   return Object.values(state.contexts).reduce((sum, { view: { value } }) => {
     if (value === null) return sum;
-    const subagents = value.waiting_below.filter((child) => state.contexts[child] === undefined); // else it counts itself
+    // A sub-agent that is open here is counted by itself.
+    const subagents = value.waiting_below.filter((child) => state.contexts[child] === undefined);
     return sum + value.pending_tool_calls.length + value.open_questions.length + subagents.length;
   }, 0);
 }

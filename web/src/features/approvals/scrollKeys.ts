@@ -1,15 +1,15 @@
-/** The keys that scroll a long text, from wherever on its card the focus is. */
+/** Keys that scroll the text of a card, wherever in the card the focus is. */
 import type { KeyboardEvent } from "react";
 import { isControl, isField } from "./focusPlace";
 
-/** So much of a page is seen again on the next one: at least one row. */
+/** The overlap of two consecutive pages: at least one row. */
 const OVERLAP_PX = 20;
 const ARROW_PX = 40;
 
-/** Stands on the elements whose text the keys scroll. */
+/** Marks the elements that the keys scroll. */
 export const SCROLL_TARGET = { "data-scrolls": "" };
 
-/** Scrolls the text of a card by pages; from the card itself, which cannot scroll, also by lines and to its ends. */
+/** Scrolls the text of a card by pages. With the focus on the card itself, also by lines and to the start or end. */
 export function scrollByKey(event: KeyboardEvent<HTMLElement>): void {
   const { target, currentTarget: card } = event;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !(target instanceof Element)) return;

@@ -27,12 +27,12 @@ export interface DockState {
   readonly workspace: string | null;
   readonly answered: readonly CallView[];
   readonly problem: Problem | null;
-  /** Why nothing can be decided now. */
+  /** Why no decision can be made now. */
   readonly off: string | null;
   decide(decisions: readonly CallDecision[]): void;
-  /** These are decided in another way, by this person too. */
+  /** Marks calls as decided by this user through another request. */
   claim(calls: readonly CallView[]): void;
-  /** A decision about this call came too late: it shows what was decided, and by whom. */
+  /** Reports that a decision came too late: the actual decision and its author are shown. */
   report(call: CallView): void;
 }
 
@@ -46,7 +46,7 @@ export function useDock(id: string): DockState {
   const isSettled = useIsStable(waiting.map(({ call, sent }) => `${call.id} ${call.digest} ${sent}`).join("\n"));
   const [lastRejection, setLastRejection] = useState<RejectedDecision | null>(null);
   const allReadDigests = useReadDigests();
-  // A rule that is given with a decision starts, of what else waits, only what was read.
+  // A rule given with a decision may start other pending calls only if they were read.
   const readDigests = useRef<readonly string[]>([]);
   readDigests.current = waiting.map(({ call }) => call.digest).filter((digest) => allReadDigests.has(digest));
   const decidedHere = useRef(new Set<string>());
@@ -78,7 +78,7 @@ export function useDock(id: string): DockState {
     }
   }, [rejected, store, act, id, claim, report]);
 
-  // What was refused about a call goes with that call: it says nothing about the next.
+  // A rejection is shown only while its call is pending: it does not apply to the next call.
   const concernsWaitingCall = waiting.some(({ call }) => lastRejection?.decisions.some((each) => each.id === call.id));
   return {
     id,
@@ -95,11 +95,11 @@ export function useDock(id: string): DockState {
 
 interface Answered {
   readonly answered: readonly CallView[];
-  /** The server said of these that they were answered before. */
+  /** Adds calls that were decided before, according to the server. */
   report(ids: readonly string[]): void;
 }
 
-/** Calls that somebody else has decided: shown for a moment, and said once. */
+/** Calls that were decided elsewhere: shown for a moment and announced once. */
 function useAnsweredElsewhere(
   id: string,
   waiting: readonly PendingCall[],

@@ -1,4 +1,4 @@
-/** How the focus gets to the dock, and from it: what waits is announced once, and the person goes there. */
+/** Focus handling of the dock: new calls are announced once, and only the user moves the focus there. */
 import { type RefObject, useEffect, useRef } from "react";
 import { useLanguage, useAppServices } from "../../app/appServices";
 import { isFocusLost } from "../../app/focusPolicy";
@@ -11,15 +11,15 @@ import { summaryOf, risksOf, titleOf } from "../tool-calls/callText";
 import type { DockState } from "./useDock";
 
 export interface DockTimes {
-  /** When what waits has last changed. */
+  /** When the pending calls last changed. */
   changedAt: number;
-  /** When somebody last typed. */
+  /** When the user last typed. */
   typedAt: number;
 }
 
 let focusCallCard: (call: string | null) => void = () => {};
 
-/** Puts the focus on the card of a call, or of the first that waits. A route to it is always safe. */
+/** Focuses the card of a call, or the first card. Focusing decides nothing and is always safe. */
 export function focusCard(call: string | null): void {
   focusCallCard(call);
 }
@@ -53,8 +53,8 @@ export function useDockFocus(dock: DockState, element: RefObject<HTMLElement | n
       const { length: n } = newCalls;
       announce(n === 1 ? t("announced", { what: summary, keys }) : t("announcedMany", { n, keys }), true);
     }
-    // The card with the focus is gone: the person goes on with the next one, or with the box. Who was writing about it
-    // goes on in the box: those keys are not meant for another call.
+    // The card with the focus is gone: focus the next card or the composer. If the user was typing a reason, focus the
+    // composer, because those keys are not meant for another call.
     const isLost = focusedPart.current !== null && isFocusLost();
     if (isLost && undecided.length > 0 && focusedPart.current === "card") focusCard(null);
     else if (isLost && (dock.waiting.length === 0 || focusedPart.current === "field") && !isTouch())

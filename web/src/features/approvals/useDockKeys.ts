@@ -1,4 +1,4 @@
-/** Listens for the keys that decide. It stands behind all parts of the page, and before the page's shortcuts. */
+/** Listens for decision keys: after the handlers of the components, and before the global shortcuts. */
 import { type RefObject, useEffect, useRef } from "react";
 import type { CallView } from "../../api/schema";
 import { useAppServices } from "../../app/appServices";
@@ -13,7 +13,7 @@ const IS_MAC = typeof navigator !== "undefined" && /Mac|iP/.test(navigator.platf
 interface DockKeysOptions {
   element: RefObject<HTMLElement | null>;
   times: RefObject<DockTimes>;
-  /** Those that can be decided now. */
+  /** The calls that can be decided now. */
   calls: readonly CallView[];
   onDecision(decision: Decision, call: CallView): void;
 }
@@ -37,12 +37,12 @@ export function useDockKeys(options: DockKeysOptions): void {
         isMac: IS_MAC,
       });
       if (decision === null) {
-        // The letter goes to the box: what looks like a decision among those that follow is none.
+        // The letter goes to the composer, so the letters that follow are no decisions either.
         if (isLetter(event)) times.current.typedAt = environment.now();
         return;
       }
       event.preventDefault();
-      event.stopPropagation(); // Esc leaves the card, and does not stop the turn as well
+      event.stopPropagation(); // Esc leaves the card and must not stop the turn as well
       onDecision(decision, call);
     };
     document.addEventListener("keydown", listen);
@@ -50,7 +50,7 @@ export function useDockKeys(options: DockKeysOptions): void {
   }, [environment]);
 }
 
-/** The call on whose card the key was pressed; else the first. */
+/** The call on whose card the key was pressed, else the first call. */
 function callForKey(calls: readonly CallView[], target: EventTarget | null): CallView | null {
   const id = target instanceof Element ? target.closest<HTMLElement>("[data-call]")?.dataset.call : undefined;
   return calls.find((call) => call.id === id) ?? calls[0] ?? null;

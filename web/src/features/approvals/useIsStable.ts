@@ -1,9 +1,11 @@
-/** The grace period after a change of what can be clicked. */
+/** The grace period after clickable content has changed. */
 import { useEffect, useState } from "react";
 import { GRACE_MS } from "../../app/focusPolicy";
 import { useAppServices } from "../../app/appServices";
 
-/** Whether the content has been unchanged for the grace period. Before that, a click may be meant for the old content. */
+/**
+ * Whether the content has been unchanged for the grace period. An earlier click may have been aimed at the old content.
+ */
 export function useIsStable(content: string): boolean {
   const { environment } = useAppServices();
   const [stableContent, setStableContent] = useState("");

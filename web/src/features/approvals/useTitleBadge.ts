@@ -1,4 +1,4 @@
-/** While the page is out of sight and something waits, its title says so. */
+/** Shows the number of pending items in the document title while the tab is hidden. */
 import { useEffect, useState } from "react";
 import { useSelector } from "../../app/appServices";
 import { useTitlePart } from "../../app/documentTitle";

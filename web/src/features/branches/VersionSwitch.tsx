@@ -1,4 +1,4 @@
-/** ‹ 1 / 2 › at a message: leads to what stands in its place on other branches. */
+/** ‹ 1 / 2 › at a message: switches to the branch with another version of the message. */
 import { useEffect, useRef } from "react";
 import { createAtom, useAtom } from "../../app/atom";
 import { isFocusLost } from "../../app/focusPolicy";
@@ -14,7 +14,7 @@ import "./versions.css";
 
 type Step = -1 | 1;
 
-/** The button that was pressed, at the message to which it has led: the focus goes on from there. */
+/** The button that was pressed, and the message that it led to: the focus continues at the same button there. */
 const lastPress = createAtom<{ readonly messageId: string; readonly step: Step } | null>(null);
 
 export function VersionSwitch({ context, versions }: { context: string; versions: MessageVersions }) {

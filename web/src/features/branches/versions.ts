@@ -1,26 +1,26 @@
-/** The versions of a message: what stands in its place on other branches. Pure, so that a panel can grow from it. */
+/** The versions of a message: the messages in its place on other branches. Pure, without rows or requests. */
 import type { BranchView, ContextView } from "../../api/schema";
 
 interface Version {
   /** The branch to switch to. */
   readonly branch: string;
-  /** The first message that is different there. */
+  /** The first message that differs on that branch. */
   readonly messageId: string;
 }
 
-/** A place of the active branch at which others go on differently. */
+/** A position of the active branch at which other branches diverge. */
 export interface MessageVersions {
-  /** The first message that is different, on the active branch. */
+  /** The first message that differs, on the active branch. */
   readonly messageId: string;
-  /** All versions, oldest first, that of the active branch among them. */
+  /** All versions including the active one, oldest first. */
   readonly all: readonly Version[];
-  /** Which of them the active branch has. */
+  /** The index of the active branch's version. */
   readonly currentIndex: number;
 }
 
 type ForkedBranch = BranchView & { readonly fork: NonNullable<BranchView["fork"]> };
 
-/** The places of the active branch that have versions, in its order. */
+/** The positions of the active branch that have versions, in order. */
 export function versionsOf({
   active_branch,
   branches,
@@ -31,7 +31,7 @@ export function versionsOf({
   const positions = [...new Set(forked.map(({ fork }) => fork.position))].sort((one, other) => one - other);
   return positions.map((position) => {
     const siblings = forked.filter(({ fork }) => fork.position === position);
-    // Branches that depart later have the same message here: the oldest of them says how old it is.
+    // Branches that fork later share this message; the oldest of them dates it.
     const laterForks = forked.filter(({ fork }) => fork.position > position).map(({ created_at }) => created_at);
     const current = { branch: active_branch, messageId: siblings[0]?.fork.message_id ?? "" };
     const dated = [
@@ -43,7 +43,7 @@ export function versionsOf({
   });
 }
 
-/** One for each message that stands there. Of several branches that have it, the one made last is shown. */
+/** One version per sibling message. If several branches contain the message, the newest branch is chosen. */
 function siblingVersions(forked: readonly ForkedBranch[]): (Version & { since: string })[] {
   const groups = new Map<string, ForkedBranch[]>();
   for (const branch of forked) {
@@ -63,8 +63,8 @@ interface VersionedRow {
 }
 
 /**
- * The line that shows each place: that of its message, or the next thing that was said, where it is only a mark (a switch
- * of the mode that went with the message).
+ * Assigns each set of versions to a row: the row of its message, or the next row if that is a mere notice (for example
+ * a mode switch that was sent with the message).
  */
 export function versionsByRow(
   rows: readonly VersionedRow[],

@@ -1,4 +1,4 @@
-/** What the model said, and the calls that it asked for. */
+/** An answer of the model with its tool calls. */
 import { useLanguage } from "../../app/appServices";
 import { useTexts } from "../../i18n/texts";
 import { visibleName } from "../../ui/safeText";

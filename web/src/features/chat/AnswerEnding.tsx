@@ -1,4 +1,4 @@
-/** Says that an answer is not complete, and offers the way on while nothing has followed it. */
+/** Reports that an answer is incomplete, and offers the next step while nothing follows the answer. */
 import { useAppServices, useSelector } from "../../app/appServices";
 import { useTexts } from "../../i18n/texts";
 import { canContinue, visibleMessages, whyBetweenTurnsOnly } from "../../store/selectors";
@@ -13,7 +13,7 @@ export function AnswerEnding({ id, ending, context }: { id: string; ending: Inco
   const follows = useSelector((state) => followUpOf(visibleMessages(state, context).messages, id), [context, id]);
   const mayContinue = useSelector((state) => canContinue(state, context), [context]);
   const reason = useSelector((state) => whyBetweenTurnsOnly(state, context), [context]);
-  if (follows === "error") return null; // it says why, and has the way on
+  if (follows === "error") return null; // the error gives the reason and the next step
   const nextStep = nextStepAfter(ending);
   const continueAnswer = () => {
     if (nextStep === "edit") return editLast();

@@ -1,4 +1,4 @@
-/** Copies a text, and says that it did. */
+/** Copies a text and confirms that for a moment. */
 import { useTexts } from "../../i18n/texts";
 import { announce } from "../../ui/Announcer";
 import { IconButton } from "../../ui/Button";

@@ -1,4 +1,4 @@
-/** Something that ended or held up a turn, in words, with the way on. */
+/** An error that ended or interrupted a turn, with the next step. */
 import type { ErrorMessage } from "../../api/schema";
 import type { Message } from "../../api/types";
 import { useLanguage, useAppServices, useSelector } from "../../app/appServices";
@@ -40,7 +40,7 @@ export function ErrorBubble({ message, context }: { message: ErrorMessage; conte
   );
 }
 
-/** A switch of the mode says nothing: it is often what the way on needs. */
+/** The last message, ignoring mode switches: switching the mode is often the way to continue. */
 function lastMessage(messages: readonly Message[]): Message | undefined {
   return messages.findLast((each) => each.type !== "system_control");
 }

@@ -1,4 +1,4 @@
-/** The person's message that the reader has scrolled past, in one line above what is read: a click goes there. */
+/** The last user message above the viewport in one line; a click scrolls to it. */
 import { memo } from "react";
 import { useTexts } from "../../i18n/texts";
 import { Icon } from "../../ui/icons";

@@ -1,4 +1,4 @@
-/** What is going on, from the state alone: in words, how far, which attempt, since when; and the ways to stop it. */
+/** The state of the turn in words, with progress, attempt and elapsed time, and buttons to pause, stop or continue. */
 import { useEffect, useState } from "react";
 import type { State } from "../../api/types";
 import { useLanguage, useAppServices, useSelector } from "../../app/appServices";
@@ -77,7 +77,7 @@ export function StateLine({ id }: { id: string }) {
             </Button>
           )}
           {isTurnOpen && (
-            // Only while a large card takes the room of the box, which has one of its own.
+            // Shown only while a large card covers the composer, which has a stop button of its own.
             <Button
               kind="small"
               icon="stop"
@@ -94,7 +94,7 @@ export function StateLine({ id }: { id: string }) {
   );
 }
 
-/** How far it is, of the states that say so. */
+/** The progress of states that report it. */
 function detailOf(state: State, t: Texts<"stateLine">, now: number): string[] {
   switch (state.type) {
     case "transient_error": {
@@ -129,7 +129,10 @@ function useNow(isRunning: boolean): number {
   return now;
 }
 
-/** Since when it works: as the server says, unless our clock says that this is still to come. */
+/**
+ * When the turn started according to the server. If the local clock is behind that, the time at which the work was
+ * first seen.
+ */
 function useSince(id: string, isWorking: boolean): number {
   const { environment } = useAppServices();
   const startedAt = useSelector((state) => Date.parse(state.contexts[id]?.view.value?.turn?.started_at ?? ""), [id]);

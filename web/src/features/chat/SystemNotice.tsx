@@ -68,14 +68,14 @@ function noticeText(
   }
 }
 
-/** The files that an undo has put back, and how many more there are than the message names. */
+/** The files that an undo has restored, and the number of further files that the message does not list. */
 function undonePaths({ paths, count }: Record<string, unknown>): string[] {
   const shownPaths = Array.isArray(paths) ? paths.map(String) : [];
   const more = Number(count ?? 0) - shownPaths.length;
   return more > 0 ? [...shownPaths, `+${more}`] : shownPaths;
 }
 
-/** A remark of the runtime, such as that a message was sent shortened. */
+/** A note of the runtime, for example that a message was sent shortened. */
 function runtimeRemark(message: Processing, language: Language): string | null {
   if (!isCode(message.stage)) return null;
   const params = message.detail?.params;

@@ -1,4 +1,4 @@
-/** A message of the user: text, files, images; also while it is being sent. */
+/** A message of the user with text, files and images, also while it is being sent. */
 import type { ReactNode } from "react";
 import type { Message } from "../../api/types";
 import { useAtom } from "../../app/atom";
@@ -21,7 +21,7 @@ import "./user-message.css";
 interface Props {
   messages: readonly Message[];
   context: string;
-  /** The switch to its other versions, if it has some. */
+  /** The switch to other versions of the message, if it has any. */
   versions: ReactNode;
 }
 

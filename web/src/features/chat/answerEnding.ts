@@ -1,11 +1,11 @@
-/** How an answer ended that is not complete. */
+/** How an incomplete answer ended. */
 import type { Message } from "../../api/types";
 
 export type IncompleteEnding = "cut" | "cancelled" | "interrupted" | "length" | "content_filter" | "refusal";
 
 const REASONS = new Set<string>(["length", "content_filter", "refusal"] satisfies IncompleteEnding[]);
 
-/** Null for an answer that is complete, and for what is no answer. */
+/** Null for a complete answer and for any other message. */
 export function endingOf(message: Message | null): IncompleteEnding | null {
   if (message?.type !== "text" || message.role !== "assistant") return null;
   if (message.ended !== undefined && message.ended !== "complete") return message.ended;
@@ -13,12 +13,12 @@ export function endingOf(message: Message | null): IncompleteEnding | null {
   return REASONS.has(reason) ? (reason as IncompleteEnding) : null;
 }
 
-/** A refused or filtered answer ends the same way again, unless the question is another one. */
+/** A refused or filtered answer would end the same way again unless the message is edited. */
 export function nextStepAfter(ending: IncompleteEnding): "continue" | "edit" {
   return ending === "content_filter" || ending === "refusal" ? "edit" : "continue";
 }
 
-/** What follows an answer. A switch of the mode says nothing: it is often what the way on needs. */
+/** What follows an answer, ignoring mode switches: switching the mode is often the way to continue. */
 export function followUpOf(messages: readonly Message[], id: string): "nothing" | "error" | "more" {
   const index = messages.findIndex((message) => message.message_id === id);
   const next = messages.slice(index + 1).find(({ type }) => type !== "system_control");

@@ -1,11 +1,11 @@
-/** Unsent drafts by conversation, stored so that they survive a reload. */
+/** Unsent drafts by conversation, kept in local storage to survive a reload. */
 import { useSyncExternalStore } from "react";
 import { writeStorage, readStorage } from "../../app/theme";
 
-/** A file that was uploaded already, or that lies in the workspace. */
+/** An uploaded file, or a file of the workspace. */
 export interface Attachment {
   readonly path: string;
-  /** In bytes, of one that was uploaded for this draft. */
+  /** Bytes; null if the file was not uploaded for this draft. */
   readonly size: number | null;
   readonly kind: "image" | "file";
 }
@@ -15,22 +15,22 @@ export interface Draft {
   readonly files: readonly Attachment[];
 }
 
-/** Where drafts are kept. What cannot be kept is only forgotten earlier. */
+/** The storage of drafts. A value that cannot be stored is lost on reload. */
 export interface DraftStorage {
   read(key: string): string | null;
-  /** Nothing is kept of an empty one. */
+  /** An empty value removes the key. */
   write(key: string, value: string): void;
 }
 
 export interface Drafts {
-  /** The same object until it changes. No id is the conversation that has not begun. */
+  /** Returns the same object until the draft changes. The id of a new conversation is null. */
   read(id: string | null): Draft;
   write(id: string | null, change: Partial<Draft>): void;
-  /** Puts something behind what is there already. */
+  /** Appends text and files to a draft. */
   append(id: string | null, more: Draft): void;
-  /** The conversation that had not begun has an id now. */
+  /** Moves the draft of the new conversation to its id. */
   contextCreated(id: string): void;
-  /** Another page has written under this key: what is kept there holds here, too. */
+  /** Another tab has changed the storage: reloads the draft of this key. */
   storageChanged(key: string): void;
   subscribe(listener: () => void): () => void;
 }
@@ -78,7 +78,7 @@ export function createDrafts(storage: DraftStorage): Drafts {
   };
 }
 
-/** What was kept; what cannot be read is no draft. */
+/** Parses a stored draft; an invalid value yields an empty draft. */
 export function parseDraft(stored: string | null): Draft {
   try {
     const parsed = JSON.parse(stored ?? "null") as Partial<Draft> | null;
@@ -104,7 +104,7 @@ export const drafts = createDrafts({
     try {
       localStorage.removeItem(key);
     } catch {
-      // nothing was kept
+      // the storage is disabled
     }
   },
 });

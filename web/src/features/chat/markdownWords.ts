@@ -1,11 +1,11 @@
-/** The words around code, tables and images of an answer. */
+/** The labels around code, tables and images in an answer. */
 import { useMemo } from "react";
 import { useLanguage } from "../../app/appServices";
 import { textsIn } from "../../i18n/texts";
 import { announce } from "../../ui/Announcer";
 import type { MarkdownWords } from "./markdown/words";
 
-/** The same objects as long as the language is the same, so that nothing is drawn again for them. */
+/** Returns the same objects while the language is the same, so that answers are not rendered again. */
 export function useMarkdownWords(): { words: MarkdownWords; onCopied: () => void } {
   const language = useLanguage();
   return useMemo(() => {

@@ -1,4 +1,4 @@
-/** The message that is being edited. There is one at a time; the edit survives when its row is unmounted. */
+/** The message being edited: one at a time. The edit survives when its row is unmounted. */
 import { createAtom } from "../../app/atom";
 
 export interface MessageEdit {
@@ -10,7 +10,7 @@ export interface MessageEdit {
 
 export const messageEdit = createAtom<MessageEdit | null>(null);
 
-/** The row that the transcript scrolls to; with a branch, as soon as that branch is shown. */
+/** The row that the transcript scrolls to. With a branch, the scrolling waits until that branch is shown. */
 export const scrollTarget = createAtom<{
   readonly context: string;
   readonly id: string;

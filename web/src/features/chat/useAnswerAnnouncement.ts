@@ -1,4 +1,6 @@
-/** Says for screen readers that an answer is finished: how it begins, or how many calls it made. Never each piece. */
+/**
+ * Announces a finished answer to screen readers: its beginning, or the number of its calls. Deltas are not announced.
+ */
 import { useEffect, useRef } from "react";
 import { useSelector } from "../../app/appServices";
 import { useTexts } from "../../i18n/texts";
@@ -30,10 +32,10 @@ export function useAnswerAnnouncement(id: string, rows: readonly Row[]): void {
       );
       return calls > 0 ? t("finishedCalls", { n: calls }) : null;
     }
-  }, [isFinished]); // what was there when it became so
+  }, [isFinished]); // `rows` is read at the moment the answer finishes
 }
 
-/** The first words of an answer, without the signs of Markdown. */
+/** The beginning of an answer without Markdown syntax. */
 export function spokenSummary(text: string): string {
   const plain = visibleText(text.slice(0, 4 * MAX_SPOKEN_CHARACTERS))
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")

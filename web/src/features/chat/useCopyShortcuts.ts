@@ -1,4 +1,4 @@
-/** Keys that copy the last answer, and the last block of code in it. */
+/** Shortcuts that copy the last answer or its last code block. */
 import { lex } from "./markdown/lexer";
 import { useAppServices } from "../../app/appServices";
 import { useShortcut } from "../../app/shortcuts";
@@ -22,7 +22,7 @@ export function useCopyShortcuts(id: string): void {
   useShortcut("code.copy", () => copyLast(lastCodeBlock));
 }
 
-/** The last block of code on the outermost level. */
+/** The last top-level code block of a text. */
 export function lastCodeBlock(text: string): string | undefined {
   return lex(text)
     .tokens.flatMap((token) => (token.type === "code" ? [String(token.text)] : []))

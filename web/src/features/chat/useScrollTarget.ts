@@ -26,7 +26,7 @@ export function useScrollTarget(
   return isMissing;
 }
 
-/** The branch whose messages are shown: for a moment after a switch, still the old one. */
+/** The branch whose messages are shown. Right after a switch, this is still the old branch. */
 function shownBranch(state: State, context: string): string | null {
   const replica = state.contexts[context];
   const branches = Object.values(replica?.view.value?.branches ?? {});

@@ -1,4 +1,4 @@
-/** Says that there is no connection, but only when that lasts; and for a moment that it is back. */
+/** Shows that the connection has been lost for some seconds, and for a moment that it is back. */
 import { useEffect, useRef, useState } from "react";
 import { useAppServices, useSelector } from "../../app/appServices";
 import { useTexts } from "../../i18n/texts";

@@ -1,4 +1,4 @@
-/** Says that the server cannot save, wherever the person looks. */
+/** Shows that the server cannot save, in every conversation. */
 import { useEffect, useRef } from "react";
 import type { Health } from "../../api/schema";
 import { isUnsaved } from "../../api/types";
@@ -36,7 +36,7 @@ export function StorageBanner() {
   );
 }
 
-/** How many things the server has not saved although it was asked to. Each is a reason to ask how it is. */
+/** The number of commands that failed because the server could not save. Each one triggers a health request. */
 function useUnsavedCount(): number {
   const unsavedKeysSeen = useRef(new Set<string>());
   const keys = useSelector((state) => unsavedKeys(state).join(" "));
@@ -50,12 +50,12 @@ function unsavedKeys(state: State): readonly string[] {
   );
 }
 
-/** A server that can save says that it is well, or that it is about to stop. */
+/** Whether the health status reports a store that cannot save. */
 export function isStoreRefused(health: Health | null): boolean {
   return health !== null && !["ok", "stopping"].includes(health.status);
 }
 
-/** An open conversation that waits to be saved. The one that is looked at says so itself. */
+/** An open conversation that waits to be saved. The selected one reports that itself. */
 function unsavedElsewhere(state: State): string | null {
   const replica = Object.values(state.contexts).find(
     ({ id, view }) => id !== activeId(state) && view.value?.current_state.type === "waiting_for_recovery",

@@ -1,4 +1,4 @@
-/** Shown instead of a conversation that cannot be displayed: the reason and what to do. */
+/** Shown instead of a conversation that cannot be displayed: the reason and the next step. */
 import type { Problem } from "../../api/schema";
 import { useLanguage, useAppServices, useSelector } from "../../app/appServices";
 import { say } from "../../i18n/say";
@@ -12,7 +12,7 @@ import { sayProblem } from "../../ui/ProblemNote";
 import { Skeleton } from "../../ui/Skeleton";
 import "./context-error.css";
 
-/** What the main area shows. */
+/** The content of the main area. */
 export type ContextPlace = "new" | "talk" | "loading" | "gone" | "problem" | "refused";
 
 export function contextPlace(state: State, id: string | null): ContextPlace {

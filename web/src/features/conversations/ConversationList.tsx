@@ -1,4 +1,7 @@
-/** Conversations by day, newest first. Only what is seen is drawn, and more is asked for before its end is reached. */
+/**
+ * The conversations by day, newest first. Only visible rows are rendered; more conversations are loaded before the end
+ * is reached.
+ */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef } from "react";
 import type { ContextSummary } from "../../api/schema";
@@ -92,7 +95,7 @@ function entriesOf(items: readonly ContextSummary[], now: number): readonly Entr
   ]);
 }
 
-/** The active conversation and those that sent it, as far as they are known. */
+/** The ids of the active conversation and its known ancestors. */
 function ancestryOf(active: string | null, parentOf: (id: string) => string | null): readonly string[] {
   const ids: string[] = [];
   for (let id = active; id !== null && !ids.includes(id); id = parentOf(id)) ids.push(id);

@@ -1,4 +1,4 @@
-/** What can be done with the conversation that is open, and what it is: its model, its persona, its folder. */
+/** The menu of the open conversation: its actions, model, persona and folder. */
 import { useState } from "react";
 import { problemOfError } from "../../api/types";
 import { useLanguage, useAppServices, useSelector } from "../../app/appServices";

@@ -1,4 +1,4 @@
-/** One conversation of the list, with its menu; beneath the one that is open, the sub-agents that it has sent. */
+/** A conversation in the list, with its menu. The open conversation and its ancestors show their sub-agents below. */
 import { memo, useEffect, useRef, useState } from "react";
 import type { ContextSummary } from "../../api/schema";
 import { useQuery, useAppServices } from "../../app/appServices";
@@ -16,17 +16,17 @@ import { usePeriodicRefresh } from "./useConversations";
 
 interface Props {
   item: ContextSummary;
-  /** As it is now: an open conversation knows it earlier than the list. */
+  /** The current title: an open conversation knows it before the list does. */
   title: string | null;
   status: ConversationStatus;
   active: string | null;
-  /** The open conversation and those above it: beneath them, their sub-agents are shown. */
+  /** The ids of the open conversation and its ancestors. */
   ancestry: readonly string[];
   language: Language;
   onChosen(): void;
 }
 
-/** Drawn again only when something of it changes: there are many. */
+/** Memoized: the list may have many rows. */
 export const ConversationRow = memo(function ConversationRow({
   item,
   title: raw,

@@ -1,4 +1,4 @@
-/** Before a conversation is deleted: what is lost, and what is not. */
+/** Confirms the deletion of a conversation, and names what is deleted and what remains. */
 import { useQuery, useAction, useAppServices } from "../../app/appServices";
 import { useTexts } from "../../i18n/texts";
 import { activeId, fallbackTab } from "../../store/selectors";

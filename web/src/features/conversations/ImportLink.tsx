@@ -1,4 +1,4 @@
-/** Takes over a conversation that was exported to a file, here or elsewhere. */
+/** Imports a conversation from an exported file. */
 import { useRef } from "react";
 import { ServerError } from "../../api/types";
 import { useAction, useLanguage, useAppServices } from "../../app/appServices";
@@ -18,7 +18,8 @@ export function ImportLink() {
       const body = await file.text();
       const imported = await api("POST /api/contexts/import", { body }).catch((error: unknown) => {
         if (!(error instanceof ServerError) || error.problem.code !== "context_exists") throw error;
-        return api("POST /api/contexts/import", { body, query: { context_id: environment.newId() } }); // a copy beside it
+        // The conversation exists: import a copy.
+        return api("POST /api/contexts/import", { body, query: { context_id: environment.newId() } });
       });
       for (const reason of imported.left_out ?? []) notify(say(reason, language));
       act({ kind: "activate", id: imported.context_id });
@@ -35,7 +36,7 @@ export function ImportLink() {
         accept=".jsonl,.json,application/x-ndjson"
         onChange={(event) => {
           const [file] = event.target.files ?? [];
-          event.target.value = ""; // the same file may be chosen again
+          event.target.value = ""; // lets the user select the same file again
           if (file !== undefined) void importFile(file);
         }}
       />

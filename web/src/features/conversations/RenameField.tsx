@@ -1,4 +1,4 @@
-/** A title that is being changed. Enter keeps it, Esc does not. Among others, going elsewhere keeps it too. */
+/** Edits the title of a conversation. Enter saves, Esc cancels. In the list, leaving the field saves, too. */
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useAction, useAppServices } from "../../app/appServices";
 import { isComposing } from "../../app/shortcuts";
@@ -7,12 +7,13 @@ import { Button } from "../../ui/Button";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { refreshConversations } from "./useConversations";
 
-const MAX_TITLE_CHARACTERS = 100; // as the server takes it
+// The limit of the server.
+const MAX_TITLE_CHARACTERS = 100;
 
 interface Props {
   id: string;
   title: string;
-  /** It stands alone in a dialog: there is a button then. */
+  /** Whether to show a save button: in a dialog, leaving the field does not save. */
   hasSaveButton?: boolean;
   onDone(): void;
 }

@@ -1,4 +1,4 @@
-/** The conversations that there are, and the way to everything that is about the page as a whole. */
+/** The sidebar: the list of conversations, and links to the application dialogs. */
 import { useEffect, useRef, useState } from "react";
 import { useAppServices } from "../../app/appServices";
 import { ariaKeysOf, keysOf, useShortcut } from "../../app/shortcuts";
@@ -10,7 +10,7 @@ import { SidebarFooter } from "./SidebarFooter";
 import "./sidebar.css";
 
 interface Props {
-  /** On a phone it is a drawer: whether that is open. Null where it simply stands there. */
+  /** On a narrow screen, whether the drawer is open; null if the sidebar is always visible. */
   isDrawerOpen: boolean | null;
   onToggle(): void;
   onChosen(): void;
@@ -62,7 +62,7 @@ export function Sidebar({ isDrawerOpen, onToggle, onChosen }: Props) {
   );
 }
 
-/** While it is open, the focus is in it and Esc closes it; then the focus is again where it was. */
+/** Focus handling of the drawer: opening moves the focus into it, Esc closes it, closing restores the focus. */
 function useDrawer(isOpen: boolean, close: () => void) {
   const nav = useRef<HTMLElement>(null);
   const latest = useRef(close);

@@ -1,4 +1,4 @@
-/** At the foot of the sidebar: the model that is set up, rules, preferences, shortcuts. */
+/** The foot of the sidebar: the configured model, rules, preferences, shortcuts. */
 import { useQuery, useSelector } from "../../app/appServices";
 import { keysOf } from "../../app/shortcuts";
 import { useTexts } from "../../i18n/texts";

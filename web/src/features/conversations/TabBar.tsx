@@ -1,4 +1,4 @@
-/** The open conversations, as the session has them: beside each other, on a phone one above the other in a menu. */
+/** The open conversations of the session: a row of tabs, or a menu on a narrow screen. */
 import { useEffect, useRef, useState } from "react";
 import { NARROW, useMedia } from "../../app/mediaQuery";
 import { useAppServices, useSelector } from "../../app/appServices";
@@ -13,7 +13,7 @@ import { useTitleText } from "./useConversationActions";
 import { type TabControls, useTabs } from "./useTabs";
 import "./tab-bar.css";
 
-/** The conversation itself has no other heading. */
+/** Also renders the heading of the conversation for screen readers. */
 export function TabBar({ isTalk, onToggle }: { isTalk: boolean; onToggle(): void }) {
   const t = useTexts("tabs");
   const { act } = useAppServices();
@@ -60,7 +60,8 @@ export function TabBar({ isTalk, onToggle }: { isTalk: boolean; onToggle(): void
 function TabRow({ controls, label, draft }: { controls: TabControls; label: string; draft: string }) {
   const [dragged, setDragged] = useState<string | null>(null);
   const list = useRef<HTMLUListElement>(null);
-  const isActiveListed = controls.tabs.some((tab) => tab.id === controls.active); // a new one comes later than it is looked at
+  // A new conversation is selected before its tab exists.
+  const isActiveListed = controls.tabs.some((tab) => tab.id === controls.active);
   useEffect(() => {
     const row = list.current;
     if (row === null) return;

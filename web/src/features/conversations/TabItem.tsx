@@ -1,4 +1,4 @@
-/** One open conversation. It can be dragged, and moved with Ctrl+Shift and an arrow while it has the focus. */
+/** The tab of an open conversation. It can be dragged, or moved with Ctrl+Shift+arrow while it has the focus. */
 import { type KeyboardEvent, useState } from "react";
 import { isComposing } from "../../app/shortcuts";
 import { useTexts } from "../../i18n/texts";
@@ -15,7 +15,7 @@ const MIDDLE_BUTTON = 1;
 interface Props {
   tab: Tab;
   isActive: boolean;
-  /** Another one is being dragged: it could be dropped here. */
+  /** Whether another tab is being dragged and could be dropped here. */
   isDropTarget: boolean;
   onGo(): void;
   onClose(): void;

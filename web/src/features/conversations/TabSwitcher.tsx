@@ -1,4 +1,4 @@
-/** The tabs on a phone: one button with the title and how many there are, and a menu of them. */
+/** The tabs on a narrow screen: a button with the title and the number of tabs, and a menu. */
 import { useTexts } from "../../i18n/texts";
 import { Icon } from "../../ui/icons";
 import { Menu } from "../../ui/Menu";

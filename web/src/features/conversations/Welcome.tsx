@@ -1,4 +1,4 @@
-/** A conversation that has not begun: what the mode lets the agent do, what one could say, what one did last. */
+/** Shown in an empty conversation: the mode, example prompts and recent conversations. */
 import { useLanguage, useAppServices } from "../../app/appServices";
 import { keysOf } from "../../app/shortcuts";
 import { useTexts } from "../../i18n/texts";

@@ -1,4 +1,4 @@
-/** Conversations by the day on which something last happened in them, as the person counts days. */
+/** Groups conversations by the local day of their last change. */
 import type { Language } from "../../i18n/say";
 import { dateFormat } from "../../ui/timeFormat";
 
@@ -8,7 +8,7 @@ export function dayOf(timestamp: string, now: Date): Day {
   const date = new Date(timestamp);
   const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate());
   if (date >= midnight) return "today";
-  midnight.setDate(midnight.getDate() - 1); // a day is not always 24 hours long
+  midnight.setDate(midnight.getDate() - 1); // not 24 hours earlier: daylight saving time
   return date >= midnight ? "yesterday" : "earlier";
 }
 
@@ -17,7 +17,7 @@ export interface DayGroup<T> {
   readonly items: readonly T[];
 }
 
-/** What is newest first stays so: one group follows the other, and none is empty. */
+/** Groups items, which must be sorted newest first, by day. No group is empty. */
 export function groupByDay<T extends { readonly updated_at?: string }>(
   items: readonly T[],
   now: Date,
@@ -32,7 +32,7 @@ export function groupByDay<T extends { readonly updated_at?: string }>(
   return groups;
 }
 
-/** The time of day beneath a heading that names the day, else the date. */
+/** The time of day if the group's heading names the day, else the date. */
 export function shortTime(timestamp: string, language: Language, now: Date): string {
   const date = new Date(timestamp);
   if (Number.isNaN(date.getTime())) return "";

@@ -1,4 +1,4 @@
-/** What one could say first: what fits the mode, and of the demo only what it understands. */
+/** Example prompts that fit the mode. For the demo model, only prompts that it understands. */
 import type { TextName } from "../../i18n/catalogue";
 
 export type Example = TextName<"examples">;

@@ -1,4 +1,4 @@
-/** What can be done with any conversation, open or not: take along, archive, delete. */
+/** Actions for any conversation, open or not: rename, export, archive, delete. */
 import { type ReactNode, useState } from "react";
 import { urlOf } from "../../api/http";
 import { problemOfError } from "../../api/types";
@@ -19,7 +19,7 @@ export interface Conversation {
   readonly archived: boolean;
 }
 
-/** The entries of its menu, and the dialog that one of them opens. */
+/** The menu entries of a conversation, and the dialog that an entry opens. */
 export function useConversationActions(
   { id, title, archived }: Conversation,
   onRename: () => void,
@@ -84,7 +84,7 @@ export function useTitleText(): (title: string | null | undefined) => string {
   return (title) => visibleLine(title ?? t("untitled"));
 }
 
-/** The title of an open conversation, as it is now. */
+/** The current title of an open conversation. */
 export function useContextTitle(id: string): string {
   const title = useTitleText();
   return title(useSelector((state) => state.contexts[id]?.view.value?.title, [id]));

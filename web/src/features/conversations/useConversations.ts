@@ -1,4 +1,6 @@
-/** The list of conversations: as much of it as was scrolled to, asked for again whenever it may have changed. */
+/**
+ * The list of conversations: loads as many as the user has scrolled to, and refreshes when the list may have changed.
+ */
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { Api } from "../../api/http";
 import type { ContextSummary, Problem } from "../../api/schema";
@@ -10,18 +12,18 @@ import { openTabs } from "../../store/selectors";
 const PAGE_SIZE = 100;
 const MAX_REQUEST_ITEMS = 200;
 const REFRESH_MS = 30_000;
-/** What changes together is asked for once. */
+/** Changes within this time cause one request. */
 const DEBOUNCE_MS = 200;
 
 const NONE: readonly ContextSummary[] = [];
 const changeCount = createAtom(0);
 
-/** Something was done to a conversation that may not be open: renamed, archived, deleted. */
+/** Refreshes the list after a change that the store does not see: renaming, archiving or deleting a conversation. */
 export function refreshConversations(): void {
   changeCount.set(changeCount.getSnapshot() + 1);
 }
 
-/** Changes when the list may have changed. */
+/** A string that changes when the list may have changed. */
 function useListVersion(): string {
   const changes = useAtom(changeCount);
   const stateVersion = useSelector(
@@ -30,13 +32,13 @@ function useListVersion(): string {
   return `${changes} ${stateVersion}`;
 }
 
-/** The few that changed last. */
+/** The most recently changed conversations. */
 export function useRecentConversations(count: number): readonly ContextSummary[] {
   return useQuery("GET /api/contexts", { query: { limit: count } }, useListVersion()).value?.items ?? NONE;
 }
 
 export interface Conversations {
-  /** Null until they are there. */
+  /** Null until loaded. */
   readonly items: readonly ContextSummary[] | null;
   readonly hasMore: boolean;
   readonly problem: Problem | null;
@@ -92,7 +94,7 @@ export function useConversations(archived: boolean): Conversations {
   };
 }
 
-/** The first ones. Each page begins where the one before it ended, whatever moved meanwhile: none comes twice. */
+/** Loads the first conversations page by page. Items that move meanwhile do not appear twice. */
 async function loadConversations(
   api: Api,
   archived: boolean,
@@ -114,7 +116,7 @@ async function loadConversations(
   return { items: [...items.values()], hasMore: cursor !== undefined };
 }
 
-/** Changes when the page is looked at again, and now and then while it is. */
+/** A number that changes when the tab becomes visible, and periodically while it is visible. */
 export function usePeriodicRefresh(): number {
   const [count, setCount] = useState(0);
   useEffect(() => {

@@ -1,10 +1,10 @@
-/** What a person does with tabs: go to one, close it, have it back, put it elsewhere. */
+/** The open tabs, and the actions on them: select, close, reopen, move. */
 import { useAppServices, useSelector } from "../../app/appServices";
 import { useKeys, useShortcut } from "../../app/shortcuts";
 import { moveItem } from "../../store/tabOrder";
 import { type Tab, activeId, openTabs } from "../../store/selectors";
 
-/** Those that were closed in this page, the last one last. */
+/** The ids of the tabs closed in this browser tab, the latest last. */
 const closedTabIds: string[] = [];
 const TAB_KEYS = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => `Alt+${number}`);
 

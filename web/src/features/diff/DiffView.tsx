@@ -1,4 +1,4 @@
-/** A change of a file, with signs before its lines: in one column, or on wide pages in two. */
+/** A diff in one column, or in two columns on a wide screen. */
 import { useMemo } from "react";
 import { useTexts } from "../../i18n/texts";
 import { CopyAll } from "../tool-calls/CopyAll";
@@ -16,7 +16,8 @@ export function DiffView({ text, path }: { text: string; path: string }) {
   const lines = useMemo(() => (parseDiff(text) ?? []).filter(({ kind }) => kind !== "file"), [text]);
   const { added, removed, isCut } = countLines(lines);
   const isWide = useMedia(WIDE);
-  const isSplit = isWide && added > 0 && removed > 0; // a new file has nothing to stand beside it
+  // A new file has only one side.
+  const isSplit = isWide && added > 0 && removed > 0;
   if (lines.length === 0) return <p className="soft small">{t("noChange")}</p>;
   return (
     <div className="diff">

@@ -1,20 +1,20 @@
-/** A unified diff, as the server makes it, in lines that know what they are. */
+/** Parses a unified diff from the server into lines with their kind and line numbers. */
 export interface DiffLine {
   readonly kind: "file" | "hunk" | "add" | "remove" | "same" | "note";
-  /** Without the sign before it, for the lines that have one. */
+  /** The text without the leading sign of added, removed and unchanged lines. */
   readonly text: string;
   readonly old: number | null;
   readonly new: number | null;
 }
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
-/** A long diff keeps its head and its tail. */
+/** The server shortens a long diff in the middle and inserts this line. */
 const TRUNCATION_MARK = /^\[… [\d,]+ characters are not shown …\]$/;
 
-/** Stands before the diff of a file that is not in UTF-8. */
+/** The line before the diff of a file that is not encoded in UTF-8. */
 const ENCODING = /^encoding: [-\w]+\n/;
 
-/** Null for what is no diff: some tools show something else of what they would do. */
+/** Null if the text is not a diff: some tools preview something else. */
 export function parseDiff(text: string): readonly DiffLine[] | null {
   const [first = "", second = ""] = text.replace(ENCODING, "").split("\n", 2);
   if (!first.startsWith("--- ") || !second.startsWith("+++ ")) return null;
@@ -22,15 +22,15 @@ export function parseDiff(text: string): readonly DiffLine[] | null {
   return text.split("\n").map((line) => parseLine(line, position));
 }
 
-/** The parser's position in a hunk. */
+/** The state of the parser. */
 interface HunkPosition {
   old: number;
   new: number;
   oldLeft: number;
   newLeft: number;
-  /** Behind a truncation, where lines have no numbers. */
+  /** Whether line numbers are unknown because a part was cut. */
   isBehindGap: boolean;
-  /** On the line right behind a truncation, whose beginning is missing. */
+  /** Whether this is the first line after a cut, whose beginning is missing. */
   isAfterGap: boolean;
 }
 
@@ -85,7 +85,7 @@ function parseHunkLine(line: string, position: HunkPosition): DiffLine | null {
 export interface LineCounts {
   readonly added: number;
   readonly removed: number;
-  /** There are more than can be counted here. */
+  /** Whether the diff was cut, so that there are more changes than counted. */
   readonly isCut: boolean;
 }
 
@@ -97,12 +97,12 @@ export function countLines(lines: readonly DiffLine[]): LineCounts {
   };
 }
 
-/** "+3 −1". */
+/** Formats the counts as "+3 −1". */
 export function lineCountText({ added, removed, isCut }: LineCounts): string {
   return `+${added} −${removed}${isCut ? " …" : ""}`;
 }
 
-/** One row of the view in two columns: what was, what will be. What belongs to neither goes over both. */
+/** A row of the two-column view. Lines that belong to neither side span both columns. */
 export type SideBySide =
   { readonly left: DiffLine | null; readonly right: DiffLine | null } | { readonly both: DiffLine };
 

@@ -1,4 +1,4 @@
-/** Which model answers, and as which persona: of a conversation, or of the one that is about to begin. */
+/** The menu of models and personas, for an existing or a new conversation. */
 import type { ContextChange } from "../../api/schema";
 import { problemOfError } from "../../api/types";
 import { useLanguage, useAppServices, useSelector } from "../../app/appServices";
@@ -15,7 +15,7 @@ import { openDialog } from "../../app/dialogState";
 import { useModels, useModelLabel, usePersonas } from "./useModels";
 import "./model-menu.css";
 
-/** What of them holds now, and the way to change it. */
+/** The current model and persona, and a function to change them. */
 function useModelSettings(id: string | null): {
   model: string | null;
   persona: string | null;
@@ -44,7 +44,8 @@ export function ModelMenu({ id }: { id: string | null }) {
   const personas = usePersonas(id);
   const { model, persona, set } = useModelSettings(id);
   const defaultModel = models.find((each) => each.is_default);
-  const current = models.find((each) => each.name === model) ?? defaultModel; // one that is gone is replaced by the usual one
+  // A model that no longer exists is replaced by the default model.
+  const current = models.find((each) => each.name === model) ?? defaultModel;
   const personaName = personas.find((each) => each.id === persona)?.name || persona;
   if (models.length === 0) return null;
 
@@ -59,7 +60,8 @@ export function ModelMenu({ id }: { id: string | null }) {
       each.window !== null && t("window", { n: compactCount(each.window) }),
     ]),
     isChosen: each === current,
-    onChoose: () => set({ model: each.is_default && id !== null ? null : each.name }), // here a preference may stand before it
+    // In a new conversation, null would select the preferred model.
+    onChoose: () => set({ model: each.is_default && id !== null ? null : each.name }),
   }));
   const personaEntries: MenuEntry[] = [
     {

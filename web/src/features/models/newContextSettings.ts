@@ -3,7 +3,7 @@ import type { NewContext } from "../../api/schema";
 import { createAtom, useAtom } from "../../app/atom";
 
 export interface NewContextSettings {
-  /** Null is the one that the person prefers, else the usual one. */
+  /** Null selects the preferred model, or the default model if there is none. */
   readonly model: string | null;
   readonly persona: string | null;
 }
@@ -19,7 +19,7 @@ export function changeNewContextSettings(change: Partial<NewContextSettings>): v
   settings.set({ ...settings.getSnapshot(), ...change });
 }
 
-/** What a request for a new conversation says of them: `{ body: { mode, ...newContext() } }`. */
+/** The fields for the request that creates a conversation. */
 export function newContextFields(): Pick<NewContext, "model" | "persona"> {
   const { model, persona } = settings.getSnapshot();
   return { ...(model === null ? {} : { model }), ...(persona === null ? {} : { persona }) };

@@ -1,4 +1,4 @@
-/** The models and personas that there are, and what each is called. They change with the set-up. */
+/** The available models and personas. They are fetched again after a change of the set-up. */
 import type { ModelView, PersonaView } from "../../api/schema";
 import { createAtom, useAtom } from "../../app/atom";
 import { useQuery, useSelector } from "../../app/appServices";
@@ -10,7 +10,7 @@ const NO_PERSONAS: readonly PersonaView[] = [];
 
 const setupChanges = createAtom(0);
 
-/** The set-up was changed: there may be others now. */
+/** Fetches the models again after a change of the set-up. */
 export function refreshModels(): void {
   setupChanges.set(setupChanges.getSnapshot() + 1);
 }
@@ -21,20 +21,20 @@ export function useModels(): readonly ModelView[] {
   return useQuery("GET /api/models", {}, `${isUp} ${changes}`).value?.items ?? NO_MODELS;
 }
 
-/** Those that can be chosen in a conversation, or in a new one. */
+/** The personas available to a conversation, or to a new one. */
 export function usePersonas(id: string | null, version: unknown = null): readonly PersonaView[] {
   const personas = useQuery("GET /api/personas", id === null ? {} : { query: { context_id: id } }, version).value
     ?.items;
   return personas?.filter((persona) => !persona.hidden) ?? NO_PERSONAS;
 }
 
-/** What a model is called: a demo never passes for more than it is. */
+/** Returns a function that names a model; the demo model is always labelled as such. */
 export function useModelLabel(): (model: Pick<ModelView, "name" | "is_demo">) => string {
   const t = useTexts("models");
   return (model) => (model.is_demo ? t("demo") : visibleName(model.name));
 }
 
-/** The name of one; of the usual one, where it is not named or gone. */
+/** The displayed name of a model. A missing or unknown name yields the default model. */
 export function useModelName(name: string | null): string {
   const nameOf = useModelLabel();
   const models = useModels();

@@ -1,4 +1,4 @@
-/** What is left of an elevation, with its countdown and its end. */
+/** The remaining elevation with its countdown; a click ends the elevation. */
 import { useEffect, useState } from "react";
 import { useAction, useLanguage, useAppServices, useSelector } from "../../app/appServices";
 import { type Texts, useTexts } from "../../i18n/texts";

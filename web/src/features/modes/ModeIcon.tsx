@@ -1,4 +1,4 @@
-/** The sign of a mode: drawn for those that come with it, a character of their own for the others. */
+/** The icon of a mode: drawn for built-in modes, a character for custom modes. */
 import type { ModeView } from "../../api/schema";
 import { Icon, type IconName } from "../../ui/icons";
 

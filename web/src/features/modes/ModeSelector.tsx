@@ -1,4 +1,7 @@
-/** The mode: always in words, with what each means. A switch that would start what is dangerous or unread asks first. */
+/**
+ * The mode selector: a menu of all modes with their meaning. A switch that would start a dangerous or unread call needs
+ * confirmation.
+ */
 import { useEffect, useRef, useState } from "react";
 import type { SwitchOutcome } from "../../api/modeSwitches";
 import type { CallView } from "../../api/schema";
@@ -27,14 +30,14 @@ import {
 import { useModes } from "./useModes";
 import "./modes.css";
 
-/** What was chosen in this page: the box and what stands above it show the same. */
+/** The mode chosen in this browser tab, shared by all components that show it. */
 export const selectedMode = createAtom<string | null>(null);
 
-/** The mode that a new message would have: of the conversation, or of the one that is about to begin. */
+/** The mode of a conversation, or the mode that a new conversation will have. */
 export function useMode(id: string | null): {
-  /** Null until the server has said which one it is. */
+  /** Null until the server has sent the modes. */
   mode: string | null;
-  /** What the person chose themselves: only that is sent for a new conversation, else the server decides. */
+  /** The mode that the user chose explicitly: sent when a conversation is created. Without one, the server decides. */
   selected: string | null;
   remember(mode: string): void;
 } {
@@ -56,7 +59,7 @@ export function useMode(id: string | null): {
   };
 }
 
-/** Each conversation has its own: what is asked about one never switches another. */
+/** Keyed by conversation, so that a pending confirmation never applies to another conversation. */
 export function ModeSelector({ id }: { id: string | null }) {
   return <ContextModeSelector key={id ?? ""} id={id} />;
 }
@@ -71,7 +74,7 @@ function ContextModeSelector({ id }: { id: string | null }) {
   const current = modes.find((each) => each.name === mode);
   const requested = useRef<string | null>(null);
   const endSwitch = useRef<(outcome: SwitchOutcome) => void>(() => {});
-  /** From the choice on, whatever would start a turn waits until it is known what becomes of the choice. */
+  /** Registers the switch, so that requests that start a turn wait for its outcome. */
   const beginSwitch = (context: string) => {
     const end = switches.begin(context);
     endSwitch.current("superseded");
@@ -83,19 +86,19 @@ function ContextModeSelector({ id }: { id: string | null }) {
     isMounted.current = true;
     return () => {
       isMounted.current = false;
-      if (requested.current === null) endSwitch.current("stayed"); // the dialog goes with the selector
+      if (requested.current === null) endSwitch.current("stayed"); // the dialog disappears with the selector
     };
   }, []);
 
-  /** `shown`: what the switch may start, by digest. A call that has come since goes on waiting. */
+  /** Sends the switch. `shown` contains the digests of the calls that it may start; newer calls keep waiting. */
   const switchTo = (name: string, shown: readonly string[]) => {
     requested.current = null;
     remember(name);
     if (id !== null) act({ kind: "mode", id, mode: name, shown });
-    endSwitch.current("superseded"); // by the request itself
+    endSwitch.current("superseded"); // the request registers itself
     setConfirmation(null);
   };
-  /** `confirmed`: the calls that the person has been shown and wants to start. */
+  /** Starts a switch. `confirmed` contains the calls that the user has read and wants to start. */
   const choose = async (name: string, confirmed: readonly CallView[] = []) => {
     requested.current = name === mode ? null : name;
     if (name === mode) return endSwitch.current("switched");
@@ -103,7 +106,7 @@ function ContextModeSelector({ id }: { id: string | null }) {
     const end = beginSwitch(id);
     const input = { path: { context_id: id }, query: { mode: name } };
     const preview = await api("GET /api/contexts/{context_id}/mode/preview", input).catch(() => null);
-    if (requested.current !== name) return end("superseded"); // another was chosen meanwhile
+    if (requested.current !== name) return end("superseded"); // another mode was chosen meanwhile
     const calls = callsToConfirm(preview?.items ?? [], readDigests.getSnapshot(), confirmed);
     if (preview !== null && calls.length === 0)
       return switchTo(

@@ -1,4 +1,4 @@
-/** Before a switch that would start at once what is dangerous or was not read: all of it. */
+/** Confirms a mode switch that would start dangerous or unread calls at once, and shows these calls in full. */
 import type { CallView } from "../../api/schema";
 import { useActiveId, useLanguage, useSelector } from "../../app/appServices";
 import { useTexts } from "../../i18n/texts";

@@ -1,4 +1,4 @@
-/** What is left of an elevation. */
+/** The remaining calls or time of an elevation. */
 import type { Elevation } from "../../api/schema";
 
 export type RemainingElevation =
@@ -7,7 +7,7 @@ export type RemainingElevation =
   | { readonly kind: "time"; readonly clock: string }
   | null;
 
-/** Null when its time is up: the server ends it when it next looks. */
+/** Null once the time is over, even if the server has not ended the elevation yet. */
 export function remainingElevation(elevation: Elevation, now: number): RemainingElevation {
   if (elevation.calls_left != null) return elevation.calls_left > 0 ? { kind: "calls", n: elevation.calls_left } : null;
   if (elevation.until == null) return { kind: "turn" };
@@ -15,7 +15,7 @@ export function remainingElevation(elevation: Elevation, now: number): Remaining
   return seconds > 0 ? { kind: "time", clock: countdownText(seconds) } : null;
 }
 
-/** "9:05", "1:02:30". */
+/** Formats seconds as "9:05" or "1:02:30". */
 export function countdownText(seconds: number): string {
   const [hours, minutes, rest] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
   const two = (value: number) => String(value).padStart(2, "0");

@@ -9,8 +9,8 @@ export interface StoredMode {
 }
 
 /**
- * What local storage holds; null where that is nothing, no longer a mode, or cannot be read. While the modes are not
- * known (null), it counts: a stricter mode must not give way to a looser one because an answer is late.
+ * Parses the stored mode; null if there is none, the mode no longer exists, or the value is invalid. While the modes
+ * are unknown (null), the stored mode counts: a late response must not loosen a stricter mode.
  */
 export function parseStoredMode(
   stored: string | null,
@@ -29,12 +29,12 @@ export function serializeMode(mode: string, now: number): string {
   return JSON.stringify({ mode, updatedAt: now } satisfies StoredMode);
 }
 
-/** The mode that the server gives a conversation for which the person chose none; null until it is known. */
+/** The server's default mode for new conversations; null until it is known. */
 export function defaultMode(modes: readonly Pick<ModeView, "name" | "is_default">[]): string | null {
   return modes.find((mode) => mode.is_default)?.name ?? null;
 }
 
-/** The mode that the selector shows: an open context's own, else what was chosen here last, else the server's default. */
+/** The mode that the selector shows: that of the open context, else the last chosen mode, else the server's default. */
 export function effectiveMode(
   context: Pick<ContextView, "mode"> | null,
   stored: StoredMode | null,
@@ -44,8 +44,8 @@ export function effectiveMode(
 }
 
 /**
- * The waiting calls that a switch would start at once, and that are dangerous or were not read on this screen (`read`, by
- * digest). None, where the person was shown all of them (`confirmed`) and said yes.
+ * The pending calls that a switch would start at once and that are dangerous or unread (`read` contains the digests of
+ * read calls). Empty if the user has confirmed all of them.
  */
 export function callsToConfirm(
   wouldStart: readonly CallView[],

@@ -1,4 +1,4 @@
-/** What a switch of the mode did to the calls that waited, told to who switched. */
+/** Shows a notice about the calls that a mode switch has started or rejected. */
 import type { Language } from "../../i18n/say";
 import { textsIn } from "../../i18n/texts";
 import type { Answer } from "../../store/commands";

@@ -1,5 +1,6 @@
-/** The modes that there are. They change only with the server's configuration; which is the default, also with the
- * preference. */
+/**
+ * The available modes. They change with the server's configuration; the default mode also changes with the preference.
+ */
 import type { ModeView } from "../../api/schema";
 import { useQuery, useLanguage, useSelector } from "../../app/appServices";
 import { visibleName } from "../../ui/safeText";

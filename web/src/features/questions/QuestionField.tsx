@@ -1,4 +1,4 @@
-/** One question: choices, several choices, or words; and always the person's own words. */
+/** The field of one question: options, multiple options, or text; always with a free-text answer. */
 import { useId } from "react";
 import { useTexts } from "../../i18n/texts";
 import { ForeignText } from "../../ui/ForeignText";

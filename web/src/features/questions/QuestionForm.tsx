@@ -1,4 +1,4 @@
-/** What one call asks, with a place for each answer. Nothing is sent that was not filled in or declined here. */
+/** The form for the questions of one call. An answer is sent only if the user has filled it in or declined here. */
 import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from "react";
 import type { CallView } from "../../api/schema";
 import { ServerError } from "../../api/types";
@@ -16,13 +16,13 @@ import { type FieldValue, EMPTY_VALUE, answerOf, parseStoredValues, questionsOf 
 import { QuestionField } from "./QuestionField";
 import { storedAnswers } from "./storedAnswers";
 
-/** A field of the form is a box with something in it and nothing around it. */
+/** The composer state that `composerActionForKey` assumes for a field of the form. */
 const FIELD_STATE = { suggestionCount: null, isEmpty: false, isRunning: false } as const;
 
 interface Props {
   context: string;
   call: CallView;
-  /** How many calls ask after this one. */
+  /** The number of further calls with questions. */
   queuedForms: number;
   onAnswered(): void;
 }
@@ -58,7 +58,7 @@ export function QuestionForm({ context, call, queuedForms, onAnswered }: Props) 
     onAnswered();
     act({ kind: "answer", id: context, body: { answers: answerTexts, call_id: call.id } });
   };
-  /** Enter goes to what has no answer yet; where all have one, it sends them. */
+  /** Moves the focus to the first unanswered question, or sends the answers if there is none. */
   const next = () => {
     const index = answerTexts.indexOf("");
     if (index < 0) send();
@@ -71,7 +71,8 @@ export function QuestionForm({ context, call, queuedForms, onAnswered }: Props) 
       try {
         await api("POST /api/contexts/{context_id}/answers", { path, body: { decline: true, call_id: call.id } });
       } catch (error) {
-        // Only what a running call asks can be declined as such. The agent itself is told so in words.
+        // Only questions of a running tool can be declined. The agent's own questions are answered with a text that
+        // declines.
         if (!(error instanceof ServerError) || error.problem.code !== "no_question") throw error;
         const words = questions.map(() => t("declined"));
         await api("POST /api/contexts/{context_id}/answers", { path, body: { answers: words, call_id: call.id } });

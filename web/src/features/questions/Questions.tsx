@@ -1,4 +1,4 @@
-/** The questions that the agent has asked, as a form: the oldest first. */
+/** The open questions as a form, oldest call first. */
 import { useEffect, useRef } from "react";
 import { isFocusLost } from "../../app/focusPolicy";
 import { useSelector } from "../../app/appServices";

@@ -1,4 +1,4 @@
-/** The questions of a call, the values of its form, and the answers made from them. */
+/** Questions of a call, values of its form, and the answers made from them. */
 
 export interface Question {
   readonly question: string;
@@ -6,17 +6,17 @@ export interface Question {
   readonly isMultiple: boolean;
 }
 
-/** `picked` are places among the options; `own` is what the person says in their own words. */
+/** `picked` contains option indexes; `own` is the free-text answer. */
 export interface FieldValue {
   readonly picked: readonly number[];
   readonly own: string;
-  /** Whether their own words count. Where there are no options, they always do. */
+  /** Whether the free-text answer is selected. Without options, it always counts. */
   readonly isOwn: boolean;
 }
 
 export const EMPTY_VALUE: FieldValue = { picked: [], own: "", isOwn: false };
 
-/** What a call asks. It comes from a model or from a server of tools: whatever has another form is left out. */
+/** Parses the questions of a call. The arguments come from a model or an MCP server: malformed parts are dropped. */
 export function questionsOf(argumentsOfCall: unknown): readonly Question[] {
   const list: unknown = isRecord(argumentsOfCall) ? argumentsOfCall["questions"] : null;
   return (Array.isArray(list) ? list : []).map((each: unknown) => {
@@ -34,7 +34,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-/** One text for each question. Several choices stand on lines of their own: an option may hold a comma. */
+/** The answer to a question. Multiple options are joined by line ends, because an option may contain a comma. */
 export function answerOf({ options, isMultiple }: Question, { picked, own, isOwn }: FieldValue): string {
   if (options.length === 0) return own.trim();
   const pickedOptions = options.filter((_, index) => picked.includes(index));
@@ -42,30 +42,30 @@ export function answerOf({ options, isMultiple }: Question, { picked, own, isOwn
   return [...pickedOptions, ...(isOwn ? [own.trim()] : [])].filter((each) => each !== "").join("\n");
 }
 
-/** With an option picked, or not any more. */
+/** Selects an option, or toggles it in a multiple choice. */
 export function toggleOption(question: Question, value: FieldValue, index: number): FieldValue {
   if (!question.isMultiple) return { ...value, picked: [index], isOwn: false };
   const has = value.picked.includes(index);
   return { ...value, picked: has ? value.picked.filter((each) => each !== index) : [...value.picked, index] };
 }
 
-/** With their own words taken, or, among several, not any more. */
+/** Selects the free-text answer, or toggles it in a multiple choice. */
 export function toggleOwnText(question: Question, value: FieldValue): FieldValue {
   return question.isMultiple ? { ...value, isOwn: !value.isOwn } : { ...value, picked: [], isOwn: true };
 }
 
-/** Who writes something means it. */
+/** Sets the free-text answer and selects it. */
 export function setOwnText(question: Question, value: FieldValue, own: string): FieldValue {
   return { picked: question.isMultiple ? value.picked : [], own, isOwn: own.trim() !== "" || value.isOwn };
 }
 
-/** What was filled in before a reload, as far as it fits what is asked. */
+/** Parses stored values, as far as they fit the number of questions. */
 export function parseStoredValues(stored: string | null, count: number): readonly FieldValue[] {
   let parsed: unknown = null;
   try {
     parsed = JSON.parse(stored ?? "null");
   } catch {
-    // as if nothing had been filled in
+    // an invalid value counts as empty
   }
   const items: readonly unknown[] = Array.isArray(parsed) ? parsed : [];
   return Array.from({ length: count }, (_, index) => {

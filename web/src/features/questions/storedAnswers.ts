@@ -10,7 +10,7 @@ export const storedAnswers = {
     try {
       localStorage.removeItem(keyOf(call));
     } catch {
-      // nothing was kept
+      // the storage is disabled
     }
   },
 };

@@ -1,4 +1,4 @@
-/** Why something cannot be approved yet: how much of it was not on the screen, and the way there. */
+/** Explains why calls cannot be approved yet, and leads to the first unread part. */
 import type { ReactNode } from "react";
 import type { CallView } from "../../api/schema";
 import { useTexts } from "../../i18n/texts";
@@ -6,23 +6,24 @@ import { Button } from "../../ui/Button";
 import type { DockControls } from "../approvals/ApprovalDock";
 import { useUnreadPart } from "./readProgress";
 
-/** All lines are read, but not what is said about them. */
+/** For unread text outside of the line boxes, above or below the visible part. */
 const SIDES = { above: "unreadAbove", below: "unreadBelow" } as const;
 
 interface Props {
   id?: string;
-  /** Why that matters, where it is not said elsewhere. */
+  /** The reason why everything must be read, unless it is shown elsewhere. */
   why?: string;
-  /** By digest. */
+  /** Digests of the unread texts. */
   unread: readonly string[];
   onShow(): void;
-  /** Other ways to read it. */
+  /** Further actions. */
   children?: ReactNode;
 }
 
 export function UnreadHint({ id, dock, calls }: { id?: string; dock: DockControls; calls: readonly CallView[] }) {
   const t = useTexts("approvals");
-  if (dock.off !== null) return <div className="unread-room" />; // a short call is read by then
+  // A short call is read before the controls are enabled.
+  if (dock.off !== null) return <div className="unread-room" />;
   const unread = dock.unreadOf(calls).map(({ digest }) => digest);
   const noteProps = { unread, why: dock.whyUnread(calls) ?? "", ...(id === undefined ? {} : { id }) };
   return (
@@ -37,8 +38,8 @@ export function UnreadHint({ id, dock, calls }: { id?: string; dock: DockControl
 }
 
 /**
- * How much of these is unread, and the way there. The note stands above the buttons and keeps its room when all is read,
- * so that no button moves under a finger.
+ * Shows how much is unread, and a button that leads there. The note keeps its space when everything is read, so that no
+ * button moves.
  */
 export function UnreadNote({ id, why = "", unread, onShow, children }: Props) {
   const t = useTexts("approvals");

@@ -1,14 +1,16 @@
-/** Which stretches of a text have been on the screen. Places are rows from its beginning, a part of a row is a fraction. */
+/**
+ * The row ranges of a text that were on the screen. Positions are rows from the start; fractions are parts of a row.
+ */
 export interface RowRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Smaller than any row that can be seen: what is left between two stretches by rounding is no gap. */
+/** Tolerance for rounding errors between two ranges, smaller than any visible part of a row. */
 const ROUNDING = 1e-6;
 
 export class Coverage {
-  /** In order, and apart from each other. Reading on makes one longer; only a jump adds one. */
+  /** Sorted and disjoint. Continuous reading extends a range; a jump adds one. */
   #ranges: readonly RowRange[] = [];
 
   add({ from, to }: RowRange): void {
@@ -23,7 +25,7 @@ export class Coverage {
     this.#ranges = [...before, merged, ...after];
   }
 
-  /** What of so many rows has not been on the screen yet. */
+  /** The ranges within the given number of rows that were not on the screen. */
   gaps(rows: number): readonly RowRange[] {
     const gaps: RowRange[] = [];
     let from = 0;
@@ -44,7 +46,7 @@ export function intersection(one: RowRange | null, other: RowRange | null): RowR
   return from < to ? { from, to } : null;
 }
 
-/** How many lines lie in these gaps, at least in part. A long line has several rows: it counts once. */
+/** The number of lines in the gaps, including partly covered lines. A line of several rows counts once. */
 export function linesInGaps(gaps: readonly RowRange[], lineOf: (row: number) => number): number {
   let count = 0;
   let counted = -1;

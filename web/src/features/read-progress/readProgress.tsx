@@ -1,6 +1,6 @@
 /**
- * Whether a person has had a whole text on the screen: every row of it, for a moment, at some time. A jump to the end
- * leaves a gap.
+ * Tracks whether a text was completely on the screen: every row, for a moment, at some time. A jump to the end leaves a
+ * gap.
  */
 import { type ReactNode, type RefObject, createContext, useContext, useEffect, useRef, useState } from "react";
 import { createAtom, useAtom } from "../../app/atom";
@@ -18,33 +18,35 @@ import {
 } from "./visibility";
 import { ContentOffsets } from "./contentOffsets";
 
-/** A row counts that is on the screen at two looks after each other: what only flies past is not read. */
+/**
+ * The sampling interval. A row counts if it is visible in two consecutive samples: text that scrolls past is not read.
+ */
 const SAMPLE_MS = 100;
-/** Nothing moves: the card may still grow or come out from behind a dialog. */
+/** The interval while nothing moves: the card may still grow or come out from behind a dialog. */
 const IDLE_SAMPLE_MS = 500;
 
-/** A row that was far out of sight is drawn by then. */
+/** The time in which a virtualized row is rendered after scrolling to it. */
 const RENDER_MS = 50;
 
-/** A box of rows, perhaps with a scroll bar of its own. */
+/** A box of rows, which may have its own scroll bar. */
 interface RowBox {
   readonly element: HTMLElement;
   readonly rows: number;
-  /** The number of the line that a row belongs to. */
+  /** The line number of a row. */
   lineOf(row: number): number;
-  /** Draws a row that is not drawn, because it is far out of sight. */
+  /** Renders a row that is virtualized away. */
   draw?(row: number): void;
 }
 
-/** What of a text has not been on the screen yet. */
+/** The unread part of a text. */
 export interface UnreadPart {
-  /** How many lines of its boxes. */
+  /** The number of unread lines in its boxes. */
   readonly lines: number;
-  /** Where the first unread place is, if it is out of sight. */
+  /** The direction of the first unread content outside of the boxes, if that is out of sight. */
   readonly side: "above" | "below" | null;
 }
 
-/** What has been on the screen of this page whole, by digest: calls, and the settings of folders. */
+/** Digests of the texts that were completely on the screen in this tab: calls and settings of folders. */
 export const readDigests = createAtom<ReadonlySet<string>>(new Set());
 const unreadParts = createAtom<ReadonlyMap<string, UnreadPart>>(new Map());
 
@@ -52,19 +54,19 @@ export function useReadDigests(): ReadonlySet<string> {
   return useAtom(readDigests);
 }
 
-/** What of these has not been on the screen yet: all lines, and the side of the first of them. */
+/** The unread part of several texts: all lines, and the direction of the first. */
 export function useUnreadPart(digests: readonly string[]): UnreadPart {
   const partsByDigest = useAtom(unreadParts);
   const parts = digests.flatMap((digest) => partsByDigest.get(digest) ?? []);
   return { lines: parts.reduce((sum, { lines }) => sum + lines, 0), side: parts[0]?.side ?? null };
 }
 
-/** What has been seen of one text, in each of its boxes and in the flow around them. */
+/** Tracks one text: its boxes, and the content around them. */
 class TrackedText {
   readonly #boxes = new Map<RowBox, { coverage: Coverage; last: RowRange | null }>();
   #content = { coverage: new Coverage(), last: null as RowRange | null, length: 0 };
   #isStill = true;
-  /** Whether the text was drawn at the last look. */
+  /** Whether the text was rendered at the last sample. */
   #isDrawn = false;
 
   constructor(
@@ -77,13 +79,13 @@ class TrackedText {
     return () => this.#boxes.delete(box);
   }
 
-  /** Notes what is on the screen now. Returns whether that is the same as at the last look. */
+  /** Records the visible part. Returns whether it is the same as in the last sample. */
   sample(): boolean {
     this.#isStill = true;
     this.#isDrawn = isDrawn(this.root);
     if (!this.#isDrawn) return this.#sampleNothing();
     const content = this.#measureContent();
-    // What was seen of it has moved.
+    // The layout has changed, so the recorded offsets are invalid.
     if (Math.abs(content.length - this.#content.length) > 1)
       this.#content = { coverage: new Coverage(), last: null, length: content.length };
     const covers = coversOf(this.root);
@@ -92,7 +94,7 @@ class TrackedText {
     return this.#isStill;
   }
 
-  /** Nothing is on the screen: it has no height either, which says nothing about how long the text is. */
+  /** Records that nothing is visible. The height is zero then and says nothing about the length of the text. */
   #sampleNothing(): boolean {
     for (const record of [this.#content, ...this.#boxes.values()]) this.#addSample(record, null);
     return this.#isStill;
@@ -105,7 +107,7 @@ class TrackedText {
     record.last = visible;
   }
 
-  /** A text that is not drawn, or of which there is nothing yet, has no gaps and is unread all the same. */
+  /** A text that is not rendered or is still empty has no gaps, but counts as unread. */
   get isRead(): boolean {
     const hasContent = this.#content.length > 0 || [...this.#boxes.keys()].some(({ rows }) => rows > 0);
     return this.#isDrawn && hasContent && this.#firstGap() === null;
@@ -138,7 +140,7 @@ class TrackedText {
     );
   }
 
-  /** Scrolls to the first place that was not on the screen, and puts the focus into its box. */
+  /** Scrolls to the first unread position, and focuses its box. */
   reveal(): void {
     const gap = this.#firstGap();
     if (gap === null) return;
@@ -153,7 +155,7 @@ class TrackedText {
   }
 }
 
-/** How much of the flow of an element is on the screen. It is empty where only rows of a box are. */
+/** The visible range of the content around the boxes; empty if only rows of a box are visible. */
 function visibleContent(
   element: HTMLElement,
   content: ContentOffsets,
@@ -181,7 +183,7 @@ function sampleAll(): void {
   let isStill = true;
   for (const tracked of trackedTexts) {
     isStill = tracked.sample() && isStill;
-    if (isBehindDialog(tracked.root)) continue; // the same text may stand in the dialog, which tells of it
+    if (isBehindDialog(tracked.root)) continue; // the dialog may show the same text and tracks it
     const digests = readDigests.getSnapshot();
     const isRead = digests.has(tracked.digest) || tracked.isRead;
     if (isRead) {
@@ -201,7 +203,7 @@ function setUnreadPart(digest: string, part: UnreadPart | null): void {
   unreadParts.set(new Map(part === null ? others : [...others, [digest, part]]));
 }
 
-/** For a text that is gone: a later one has a digest of its own. */
+/** Forgets the digest of a text that no longer exists. A later text has a new digest. */
 export function forgetDigest(digest: string): void {
   const digests = readDigests.getSnapshot();
   if (digests.has(digest)) readDigests.set(new Set([...digests].filter((each) => each !== digest)));
@@ -227,7 +229,7 @@ function track(tracked: TrackedText): () => void {
 
 const TrackedTextContext = createContext<TrackedText | null>(null);
 
-/** Notes the digest of the text inside as read once all of it was on the screen. */
+/** Records the digest as read once all content inside was on the screen. */
 export function ReadTracker({
   digest,
   extraClass = "",
@@ -244,7 +246,7 @@ export function ReadTracker({
     const next = new TrackedText(digest, root.current);
     setReading(next);
   }, [digest]);
-  // After the boxes inside have opened: nothing is read that nobody has told of.
+  // After the effects of the children have registered their boxes: a text without its boxes would count as read.
   useEffect(() => (tracked === null ? undefined : track(tracked)), [tracked]);
   return (
     <div className={`read-tracker ${extraClass}`} ref={root}>
@@ -257,12 +259,12 @@ export function ReadTracker({
 
 const MustBeReadContext = createContext(false);
 
-/** Whether what is shown here waits for a decision, so that all of it must be read. */
+/** Whether the content is inside a `ReadTracker`, so that all of it must be read. */
 export function useMustBeRead(): boolean {
   return useContext(MustBeReadContext);
 }
 
-/** All rows of a box must be read where it stands. Its rows are the elements with `data-index`. */
+/** Registers a box whose rows must all be read. Its rows are the elements with `data-index`. */
 export function useReadBox(
   element: RefObject<HTMLElement | null>,
   rows: number,
@@ -283,7 +285,7 @@ export function useReadBox(
   }, [tracked, element, rows]);
 }
 
-/** Leads to the first place of these that was not on the screen yet. */
+/** Scrolls to the first unread position of the given texts. */
 export function revealUnread(digests: readonly string[]): void {
   const candidates = [...trackedTexts].filter((each) => digests.includes(each.digest) && !isBehindDialog(each.root));
   const order = (tracked: TrackedText) => digests.indexOf(tracked.digest);

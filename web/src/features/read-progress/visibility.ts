@@ -1,15 +1,18 @@
-/** What of an element is really on the screen: not cut off by a box that scrolls, not behind a dialog, a menu or a notice. */
+/**
+ * Computes the part of an element that is really visible: not clipped by a scrolling ancestor, not covered by a dialog,
+ * menu or notice.
+ */
 import type { RowRange } from "./coverage";
 
-/** A row that is cut off by less is seen: browsers round. */
+/** Tolerance for a clipped row, because browsers round positions. */
 const ROUNDING_PX = 1;
-/** The line before a place to which somebody is led is seen, too. */
+/** Margin around a position that is scrolled into view, so that the previous line is visible, too. */
 const MARGIN_PX = 24;
-/** The head of a row of the dock stays while its body scrolls beneath. */
+/** Sticky headers cover the content that scrolls below them. */
 const STICKY_HEADS = ":scope > [data-covers]";
-/** A closed part of a text cannot be read. */
+/** Collapsed content cannot be read. */
 const COLLAPSED = "details:not([open]), [hidden]";
-/** Points so far apart find whatever the page lays over a call: menus, lists, notices, the sidebar of a phone. */
+/** The distance of the probed points: smaller than any overlay (menu, list, notice, sidebar). */
 const PROBE_STEP_PX = { x: 80, y: 16 };
 
 export interface VisibleSpan {
@@ -22,7 +25,7 @@ export function isBehindDialog(element: HTMLElement): boolean {
   return dialog !== undefined && !dialog.contains(element);
 }
 
-/** The largest part of the window, from top to bottom, in which an element can be seen. */
+/** The largest vertical range of the window in which an element is visible. */
 export function largestVisibleSpan(element: HTMLElement, covers: readonly VisibleSpan[]): VisibleSpan | null {
   const clip = clipOf(element);
   if (clip === null) return null;
@@ -37,7 +40,9 @@ export function largestVisibleSpan(element: HTMLElement, covers: readonly Visibl
   return bottom - largest.top > ROUNDING_PX ? { top: largest.top - ROUNDING_PX, bottom: bottom + ROUNDING_PX } : null;
 }
 
-/** What lies over an element, from top to bottom. A menu that is narrower than the element counts like one as wide. */
+/**
+ * The overlays that cover an element, from top to bottom. An overlay narrower than the element counts as full width.
+ */
 export function coversOf(element: HTMLElement): readonly VisibleSpan[] {
   const clip = clipOf(element);
   if (clip === null) return [];
@@ -53,7 +58,7 @@ export function coversOf(element: HTMLElement): readonly VisibleSpan[] {
   return [...layers].map((layer) => layer.getBoundingClientRect()).sort((one, other) => one.top - other.top);
 }
 
-/** Places from just behind `from` to just before `to`. */
+/** Positions from just after `from` to just before `to`. */
 function probePoints(from: number, to: number, step: number): readonly number[] {
   const [first, last] = [from + ROUNDING_PX, to - ROUNDING_PX];
   if (last < first) return [];
@@ -61,7 +66,7 @@ function probePoints(from: number, to: number, step: number): readonly number[] 
   return Array.from({ length: count + 1 }, (_, index) => Math.min(last, first + index * step));
 }
 
-/** All of what was hit over an element: the list of an entry, the notice of a word. */
+/** The overlay that contains the element found at a point: the whole menu for one of its entries. */
 function layerOf(hit: Element, element: HTMLElement): Element {
   for (let each: Element | null = hit; each !== null && !each.contains(element); each = each.parentElement)
     if (/fixed|absolute|sticky/.test(getComputedStyle(each).position)) return each;
@@ -69,8 +74,8 @@ function layerOf(hit: Element, element: HTMLElement): Element {
 }
 
 /**
- * Whether an element is drawn on the screen at all. An element that is hidden, collapsed, not laid out yet, inert or out of
- * the window sideways has no rows to be seen: that must never look like having no rows that are missing.
+ * Whether an element is rendered on the screen at all. A hidden, collapsed, inert or off-screen element, or one without
+ * layout, has no visible rows: this must not be mistaken for having no unread rows.
  */
 export function isDrawn(element: HTMLElement): boolean {
   if (document.visibilityState !== "visible" || matchMedia("print").matches) return false;
@@ -84,7 +89,9 @@ function isVisible(element: Element): boolean {
   return element.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true });
 }
 
-/** Whether nothing cuts an element off at its left or right, except a box that the person can scroll sideways. */
+/**
+ * Whether an element is not clipped on its left or right, except by an ancestor that the user can scroll horizontally.
+ */
 function isUncutSideways(element: HTMLElement): boolean {
   let { left, right } = element.getBoundingClientRect();
   const isCut = (start: number, end: number) => left < start - ROUNDING_PX || right > end + ROUNDING_PX;
@@ -99,7 +106,7 @@ function isUncutSideways(element: HTMLElement): boolean {
   return !isCut(0, window.innerWidth);
 }
 
-/** The part of the window to which the boxes around an element cut it. */
+/** The part of the window that remains after clipping by the ancestors of an element. */
 function clipOf(element: HTMLElement): VisibleSpan | null {
   if (!isDrawn(element)) return null;
   const view = window.visualViewport;
@@ -114,7 +121,7 @@ function clipOf(element: HTMLElement): VisibleSpan | null {
   return bottom > top ? { top, bottom } : null;
 }
 
-/** The rows of a box that are on the screen. */
+/** The visible rows of a box. */
 export function visibleRows(box: HTMLElement, covers: readonly VisibleSpan[]): RowRange | null {
   const shown = largestVisibleSpan(box, covers);
   if (shown === null) return null;
@@ -132,18 +139,18 @@ export function visibleRows(box: HTMLElement, covers: readonly VisibleSpan[]): R
 
 const rowOf = (box: HTMLElement, row: number) => box.querySelector(`[data-index="${Math.floor(row)}"]`);
 
-/** Whether a row of a box is drawn. */
+/** Whether a row of a box is rendered. */
 export function hasRow(box: HTMLElement, row: number): boolean {
   return rowOf(box, row) !== null;
 }
 
-/** Where on the screen a place among the rows of a box is. */
+/** The screen position of a position among the rows of a box. */
 export function rowY(box: HTMLElement, row: number): number {
   const { top, height } = (rowOf(box, row) ?? box).getBoundingClientRect();
   return top + height * (row % 1);
 }
 
-/** The box around an element that scrolls it. */
+/** The nearest scrolling ancestor. */
 export function scrollParentOf(element: HTMLElement | null): HTMLElement | null {
   return element === null ? null : (scrollParentsOf(element.parentElement)[0] ?? null);
 }
@@ -155,7 +162,10 @@ function scrollParentsOf(element: HTMLElement | null): readonly HTMLElement[] {
   return scrollers;
 }
 
-/** Scrolls every box around an element so that a place in it is seen. `yOf` tells where that is on the screen now. */
+/**
+ * Scrolls all scrolling ancestors so that a position in the element becomes visible. `yOf` returns its current screen
+ * position.
+ */
 export function scrollIntoSpan(element: HTMLElement, yOf: () => number): void {
   const scrollers = scrollParentsOf(element);
   for (const each of scrollers) each.scrollTop += yOf() - each.getBoundingClientRect().top - each.clientTop - MARGIN_PX;
@@ -163,7 +173,7 @@ export function scrollIntoSpan(element: HTMLElement, yOf: () => number): void {
   if (around !== undefined) around.scrollTop -= Math.max(0, stickyBottom(element) + MARGIN_PX - yOf());
 }
 
-/** Where the heads end that lie over an element. */
+/** The bottom of the sticky headers that cover an element. */
 function stickyBottom(element: HTMLElement): number {
   let bottom = -Infinity;
   for (let each = element.parentElement; each !== null; each = each.parentElement)

@@ -1,4 +1,4 @@
-/** All rules that stand: what each lets through or forbids, where it comes from, and its end. */
+/** Lists all rules in force: scope, origin and lifetime. */
 import { useState } from "react";
 import type { Rule } from "../../api/schema";
 import { useQuery, useAction, useLanguage, useAppServices, useSelector, useUserId } from "../../app/appServices";

@@ -1,4 +1,4 @@
-/** Rules in words: exactly what they let through, for how long, and where they come from. */
+/** Describes rules in words: scope, lifetime and origin. */
 import type { Rule, RuleOptionOffer } from "../../api/schema";
 import type { Language } from "../../i18n/say";
 import { textsIn } from "../../i18n/texts";
@@ -6,7 +6,7 @@ import { exactName, visibleName } from "../../ui/safeText";
 import { relativeTime, timeOf } from "../../ui/timeFormat";
 import { titleOf } from "../tool-calls/callText";
 
-/** What the rule is about. */
+/** The scope of a rule in words. */
 export function scopeText(rule: Pick<Rule, "effect" | "scope">, language: Language): string {
   const t = textsIn(language, "ruleScopes");
   const { scope, effect } = rule;
@@ -29,7 +29,7 @@ export function scopeText(rule: Pick<Rule, "effect" | "scope">, language: Langua
   return parts.join("; ");
 }
 
-/** A rung of the ladder in short: the call stands beside it, and the whole rule below. */
+/** A short text for a rule option, shown next to the call and above the complete rule. */
 export function shortRuleText({ scope }: Pick<Rule, "scope">, language: Language): string {
   const t = textsIn(language, "ruleOptions");
   if (scope.fingerprint != null) return t("exact");
@@ -42,25 +42,28 @@ function leadingWords({ words }: Rule["scope"]): string {
   return (words ?? []).map((word) => exactName(shellQuote(word))).join(" ");
 }
 
-/** What the tool does, and the name that the rule holds to. */
+/** The title of a tool, and the name that the rule refers to. */
 function toolText(tool: string, language: Language): string {
   const title = titleOf({ tool, display_name: "" }, language);
-  const name = exactName(tool); // never shortened: the rule holds to all of it
+  const name = exactName(tool); // never shortened: the rule refers to the whole name
   return title === name ? name : textsIn(language, "punctuation")("aside", { text: title, aside: name });
 }
 
-/** The server keeps the beginning of long arguments and marks the cut. Earlier versions kept 200 characters unmarked. */
+/**
+ * The server stores the beginning of long arguments and marks the cut. Earlier versions stored 200 characters without a
+ * mark.
+ */
 function argumentsText(text: string): string {
   const isUnmarked = text.length === 200 && !text.endsWith("}");
   return isUnmarked ? `${exactName(text.trimEnd())}…` : exactName(text);
 }
 
-/** A word with blanks or signs in it is one word all the same. */
+/** Quotes a word that contains blanks or special characters. */
 function shellQuote(word: string): string {
   return /^[\p{L}\p{N}_./:=@%+,-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Where and how long it holds. `context` is the conversation that is looked at. */
+/** Where and for how long a rule applies. `context` is the open conversation. */
 export function lifetimeText(
   rule: Pick<Rule, "lifetime" | "scope">,
   language: Language,
@@ -79,7 +82,7 @@ export function lifetimeText(
   return parts.join(textsIn(language, "punctuation")("comma"));
 }
 
-/** The whole rule as a sentence. */
+/** The complete rule as a sentence. */
 export function ruleText(
   rule: Pick<Rule, "effect" | "scope" | "lifetime">,
   language: Language,
@@ -110,7 +113,10 @@ export function originText(
   return isYou ? t("callYou", given) : t("call", given);
 }
 
-/** The ladder in its two parts, each narrowest first, as the server gave it. */
+/**
+ * Splits rule options into those for this conversation and permanent ones, keeping the server's order (narrowest
+ * first).
+ */
 export function groupRuleOffers(offers: readonly RuleOptionOffer[]): {
   readonly forContext: readonly RuleOptionOffer[];
   readonly permanent: readonly RuleOptionOffer[];

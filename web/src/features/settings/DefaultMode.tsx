@@ -1,4 +1,4 @@
-/** The mode in which new conversations begin. Who chooses for the first time that nothing is asked, says so twice. */
+/** The mode of new conversations. Choosing the mode without approvals for the first time needs confirmation. */
 import { useState } from "react";
 import { writeStorage, readStorage } from "../../app/theme";
 import { useTexts } from "../../i18n/texts";
@@ -19,7 +19,7 @@ export function DefaultMode({ preferred, onChange }: { preferred: string | null;
   const [unconfirmed, setUnconfirmed] = useState<string | null>(null);
   const save = (mode: string) => {
     setUnconfirmed(null);
-    remember(mode); // else what was chosen here last would stand before it
+    remember(mode); // otherwise the last chosen mode would take precedence
     onChange(mode);
   };
   const choose = (mode: string) =>

@@ -1,4 +1,4 @@
-/** What waits for the person although the mode would let it run, in plain words. */
+/** The policy that makes calls wait for approval although the mode would allow them. */
 import { useState } from "react";
 import type { Policy } from "../../api/schema";
 import { useQuery } from "../../app/appServices";
@@ -54,7 +54,7 @@ function ToolList({ selected, onChange }: { selected: readonly string[]; onChang
   );
 }
 
-/** What is no whole number from 1 on is not taken, and stays to be corrected. */
+/** Accepts whole numbers from 1 to 999. Other input stays in the field but is not saved. */
 function Depth({ depth, onChange }: { depth: number; onChange(depth: number): void }) {
   const t = useTexts("policy");
   const [text, setText] = useState(String(depth));

@@ -1,4 +1,4 @@
-/** How the person likes it. Each choice holds at once, on every device; what belongs to this browser says so. */
+/** The preferences. Each change applies at once and on every device; settings of this browser are marked. */
 import { useEffect, useState } from "react";
 import type { Preferences, PreferencesChange } from "../../api/schema";
 import { useAtom } from "../../app/atom";

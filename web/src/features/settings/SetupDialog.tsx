@@ -1,4 +1,4 @@
-/** Which model answers: where it is, the key for it, its name. It is tried before it is used, and used at once. */
+/** The set-up of the model: provider, key and model name. The set-up is tested before it is saved. */
 import { useRef, useState } from "react";
 import type { Setup, SetupTrial } from "../../api/schema";
 import { useQuery, useAction, useLanguage, useAppServices } from "../../app/appServices";
@@ -37,7 +37,7 @@ function SetupFormDialog({ setup, onClose }: { setup: Setup; onClose(): void }) 
   const [trial, setTrial] = useState<SetupTrial | null>(null);
   const latest = useRef(form);
   latest.current = form;
-  /** Gives whether the fields work as they are now. A trial of what was changed meanwhile says nothing about them. */
+  /** Tests the set-up. Returns whether the current fields work: the result is ignored if they changed meanwhile. */
   const runTrial = async () => {
     const result = await api("POST /api/setup/test", { body: requestBody(form) });
     if (isSameProvider(latest.current, form)) setTrial(result);
@@ -45,7 +45,7 @@ function SetupFormDialog({ setup, onClose }: { setup: Setup; onClose(): void }) 
   };
   const change = (next: Partial<SetupForm>) => {
     setForm({ ...form, ...next });
-    // Which models there are depends on where they are; what went wrong is over once something is changed.
+    // The list of models depends on the provider, and an error is obsolete after any change.
     if (next.model === undefined) setTrial(null);
     else if (trial?.ok === false) setTrial(null);
   };

@@ -1,4 +1,4 @@
-/** The three steps of the set-up, on one page: the provider, the key, the model. */
+/** The three steps of the set-up in one form: provider, key, model. */
 import { type ReactNode, useId, useState } from "react";
 import type { Setup, SetupTrial } from "../../api/schema";
 import { useLanguage } from "../../app/appServices";

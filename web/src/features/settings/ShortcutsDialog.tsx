@@ -1,4 +1,4 @@
-/** Every shortcut of the page, in groups. */
+/** Lists all shortcuts in groups. */
 import { useAtom } from "../../app/atom";
 import { type Shortcut, SHORTCUTS, keysOf, keysShown } from "../../app/shortcuts";
 import { type TextName, useTexts } from "../../i18n/texts";
@@ -30,11 +30,11 @@ const GROUPS: readonly (readonly [TextName<"shortcutsDialog">, readonly Row[]])[
   ],
 ];
 
-/** One that no group names is shown all the same. */
+/** Shortcuts that belong to no group are listed as well. */
 const GROUPED = new Set<string>(GROUPS.flatMap(([, rows]) => rows.filter((row) => typeof row === "string")));
 const UNGROUPED = Object.keys(SHORTCUTS).filter((name): name is Shortcut => !GROUPED.has(name));
 
-/** What sends, and what begins a line, is the person's choice. */
+/** The keys that send and that insert a line break, depending on the preference. */
 const SEND_KEYS: Readonly<Record<SendKeys, Readonly<Record<string, string>>>> = {
   enter: { send: "Enter", line: "Shift+Enter" },
   "mod-enter": { send: keysShown("Mod+Enter"), line: "Enter" },

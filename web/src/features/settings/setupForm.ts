@@ -1,4 +1,4 @@
-/** What is typed into the set-up, and what it becomes in a request. */
+/** The state of the set-up form, and the request made from it. */
 import type { Setup, SetupRequest } from "../../api/schema";
 
 export const OPENAI = "https://api.openai.com/v1";
@@ -10,7 +10,7 @@ export interface SetupForm {
   readonly model: string;
 }
 
-/** It begins with what is used now; of the demo there is nothing to begin with. */
+/** The initial values: the current set-up, or empty fields for the demo model. */
 export function formFrom(setup: Setup): SetupForm {
   const isOwn = setup.base_url != null && setup.base_url !== OPENAI;
   return {
@@ -25,13 +25,13 @@ export function baseUrlOf({ where, address }: SetupForm): string {
   return where === "openai" ? OPENAI : address.trim();
 }
 
-/** A key that is left empty is the one that is kept already, where there is one. */
+/** The body of the set-up request. An empty key keeps the stored key. */
 export function requestBody(form: SetupForm): SetupRequest {
   const [key, model] = [form.key.trim(), form.model.trim()];
   return { base_url: baseUrlOf(form), ...(key === "" ? {} : { key }), ...(model === "" ? {} : { model }) };
 }
 
-/** Whether the key that is kept would be used: a key is for the address that it was given for. */
+/** Whether the stored key would be used: it is valid only for the address that it was stored with. */
 export function usesStoredKey(setup: Setup, form: SetupForm): boolean {
   const isSame = baseUrlOf(form).replace(/\/+$/, "") === (setup.base_url ?? OPENAI);
   return setup.key_from != null && isSame;
@@ -41,7 +41,7 @@ export function isComplete(form: SetupForm): boolean {
   return baseUrlOf(form) !== "" && form.model.trim() !== "";
 }
 
-/** Whether both name the same provider with the same key; the model may differ. */
+/** Whether both forms have the same provider and key; the model may differ. */
 export function isSameProvider(one: SetupForm, other: SetupForm): boolean {
   return baseUrlOf(one) === baseUrlOf(other) && one.key.trim() === other.key.trim();
 }

@@ -1,4 +1,4 @@
-/** All of a call: what it was given, what it wrote, what came back, who decided it and why. */
+/** All details of a call: arguments, output, result, and who decided it and why. */
 import { useState } from "react";
 import type { CallView, Reason, ToolResult } from "../../api/schema";
 import { useQuery, useLanguage, useUserId } from "../../app/appServices";
@@ -50,7 +50,10 @@ export function CallDetails({ call, result, context, workspace }: Props) {
   );
 }
 
-/** Why it did not run. What a person said stands alone: the rest of it is for the model. */
+/**
+ * Why the call did not run. For a rejection, only the user's feedback is shown: the rest of the reason addresses the
+ * model.
+ */
 function Refusal({ reason }: { reason: Reason }) {
   const t = useTexts("approvals");
   const language = useLanguage();
@@ -63,7 +66,7 @@ function Refusal({ reason }: { reason: Reason }) {
   );
 }
 
-/** The end of what it has written so far: the server sends no more than that. */
+/** The last part of the output of a running call, as sent by the server. */
 function LiveOutput({ text }: { text: string }) {
   const t = useTexts("approvals");
   if (text === "") return null;
@@ -75,7 +78,7 @@ function LiveOutput({ text }: { text: string }) {
   );
 }
 
-/** Of a long result the model was given its head and its tail, with a note between them; the server has kept the whole. */
+/** A long result is shortened in the middle for the model; the server stores the full output. */
 const TRUNCATED = / left out\. .{1,2000} …\]\n/s;
 
 function Result({ text, call, context }: { text: string; call: CallView; context: string }) {
@@ -101,7 +104,7 @@ function Result({ text, call, context }: { text: string; call: CallView; context
   );
 }
 
-/** Told from the audit, step by step, in the person's language. */
+/** The audit trail of the call, in the user's language. */
 function Explanation({ call, context }: { call: CallView; context: string }) {
   const t = useTexts("approvals");
   const language = useLanguage();

@@ -1,4 +1,4 @@
-/** One call in the conversation: a line that says what it was and what became of it, and opens to all of it. */
+/** The line of a call in the transcript: title, summary and outcome; expands to all details. */
 import { useEffect, useState } from "react";
 import type { CallView, ToolResult } from "../../api/schema";
 import { useLanguage, useAppServices, useSelector } from "../../app/appServices";
@@ -18,7 +18,7 @@ interface Props {
   context: string;
 }
 
-/** Which lines are open. A line that scrolls out of sight is taken down and built anew: it must find this again. */
+/** Ids of expanded calls, kept while their rows are unmounted. */
 const openCalls = new Set<string>();
 
 const STATUS_ICONS: Record<CallView["status"], IconName> = {
@@ -88,7 +88,7 @@ export function CallLine({ call, result, context }: Props) {
 
 const MIN_SHOWN_MS = 100;
 
-/** How long it took, or takes. */
+/** How long the call ran, or has been running. */
 function useDuration(call: CallView, result: ToolResult | null): string {
   const language = useLanguage();
   const { environment } = useAppServices();

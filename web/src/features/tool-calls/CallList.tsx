@@ -1,4 +1,4 @@
-/** The calls of an answer, each on a calm line of its own with what became of it. */
+/** The calls of an answer, one line each. */
 import type { CallView, ToolResult } from "../../api/schema";
 import { CallLine } from "./CallLine";
 import "./calls.css";

@@ -1,4 +1,4 @@
-/** All that a call would do: its risks in words, the change or the command, every argument. Nothing is out of reach. */
+/** All effects of a call: risks, diff or command, and every argument. */
 import { useState } from "react";
 import type { CallView } from "../../api/schema";
 import { useLanguage } from "../../app/appServices";
@@ -15,14 +15,15 @@ import "./call-view.css";
 interface Props {
   call: CallView;
   workspace: string | null;
-  /** It is decided: what might have been risky needs no warning any more. */
+  /** Whether the call was decided: warnings are hidden then. */
   isDecided?: boolean;
 }
 
 export function CallPanel({ call, workspace, isDecided = false }: Props) {
   const t = useTexts("approvals");
   const content = contentOf(call);
-  const linkTargets = (call.touches ?? []).slice(1); // the first is as it is written, the others where links lead
+  // The first path is the argument itself, the others are targets of symbolic links.
+  const linkTargets = (call.touches ?? []).slice(1);
   return (
     <Lookalikes value={call.lookalikes ?? ""}>
       <div className="call-view">
@@ -61,7 +62,7 @@ function Risks({ call }: { call: CallView }) {
   );
 }
 
-/** Beside a change of a file its path is enough to begin with: the texts stand in the change. */
+/** The arguments of a call. Next to a diff, only short arguments are listed at first: the diff shows the others. */
 function Arguments({ call, workspace }: Props) {
   const t = useTexts("approvals");
   const content = contentOf(call);
@@ -116,7 +117,7 @@ function pathOf(call: CallView, workspace: string | null): string {
   return typeof path === "string" ? relativePath(path, workspace) : "";
 }
 
-/** What stands in the change itself, or above it. */
+/** Arguments that the diff view displays. */
 const SHOWN_IN_DIFF = new Set(["path", "content", "source"]);
 const MAX_INLINE_CHARACTERS = 120;
 

@@ -1,4 +1,4 @@
-/** What a call is about, on one line, marked like the call itself. */
+/** The summary of a call on one line, with lookalike characters marked as in the call itself. */
 import type { CallView } from "../../api/schema";
 import { ForeignText, Lookalikes } from "../../ui/ForeignText";
 import { summaryOf } from "./callText";

@@ -1,4 +1,4 @@
-/** Copies the whole of something, however little of it is shown. */
+/** A button that copies the complete text, also if only a part is shown. */
 import { useTexts } from "../../i18n/texts";
 import { announce } from "../../ui/Announcer";
 import { IconButton } from "../../ui/Button";

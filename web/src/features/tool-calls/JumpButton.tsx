@@ -1,4 +1,4 @@
-/** Behind the name of a call's tool: the way to its line in the conversation. */
+/** The id of a call's tool, and a button that scrolls to the call in the transcript. */
 import type { CallView } from "../../api/schema";
 import { useTexts } from "../../i18n/texts";
 import { IconButton } from "../../ui/Button";

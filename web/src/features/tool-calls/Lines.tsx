@@ -1,4 +1,4 @@
-/** Many lines. Of very many, only those that are seen are drawn. */
+/** A list of lines, virtualized if it is long. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { scrollParentOf } from "../read-progress/visibility";
@@ -10,14 +10,14 @@ interface Props {
   label: string;
   extraClass?: string;
   renderLine(index: number): ReactNode;
-  /** The number of the line that a row belongs to, where one line may have several rows. */
+  /** The line number of a row, if a line may have several rows. */
   lineOf?: (row: number) => number;
 }
 
 const LINE_HEIGHT_PX = 18;
 const identity = (row: number) => row;
 
-/** What must be read scrolls with all that stands around it, like one long text; else the lines scroll by themselves. */
+/** Inside a `ReadTracker`, the lines scroll with the content around them; otherwise they have their own scroll bar. */
 export function Lines(props: Props) {
   return props.count > MAX_UNVIRTUALIZED_LINES ? <WindowedLines {...props} /> : <AllLines {...props} />;
 }
@@ -73,7 +73,7 @@ function WindowedLines({ count, label, extraClass = "", renderLine, lineOf = ide
   );
 }
 
-/** How far from the beginning of what scrolls an element stands. It is measured anew whenever that scrolls. */
+/** The distance of an element from the start of its scrolling ancestor, measured after each render. */
 function useMargin(element: RefObject<HTMLElement | null>, getScrollElement: () => HTMLElement | null): number {
   const [margin, setMargin] = useState(0);
   useLayoutEffect(() => {

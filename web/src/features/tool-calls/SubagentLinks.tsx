@@ -1,4 +1,4 @@
-/** The way from a call that sent a sub-agent to that one's conversation. */
+/** Links from a call to the conversations of the sub-agents that it started. */
 import type { CallView } from "../../api/schema";
 import { useQuery, useAppServices } from "../../app/appServices";
 import { useTexts } from "../../i18n/texts";

@@ -1,4 +1,4 @@
-/** A text that may be long: its beginning, then all of it in a box that scrolls. Where it must be read, all of it at once. */
+/** A text value: its beginning, expandable to a scrolling box. Inside a `ReadTracker`, always complete. */
 import { useMemo, useState } from "react";
 import { useTexts } from "../../i18n/texts";
 import { Button } from "../../ui/Button";
@@ -10,7 +10,7 @@ import { linePieces, previewOf, sizeOf } from "./textPreview";
 
 interface Props {
   text: string;
-  /** What it is, for who cannot see where it stands. */
+  /** The name for screen readers. */
   label: string;
   isCommand?: boolean;
 }
@@ -45,7 +45,7 @@ export function TextValue({ text, label, isCommand = false }: Props) {
   );
 }
 
-/** All of a text, each of its lines behind its number: no line of it can pass for one of the page's own. */
+/** A complete text with line numbers, so that no line can pose as a part of the interface. */
 export function WholeText({ text, label }: { text: string; label: string }) {
   const pieces = useMemo(() => linePieces(text), [text]);
   return (

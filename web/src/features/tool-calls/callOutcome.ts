@@ -1,4 +1,4 @@
-/** What became of a call: a command that ended with an error has failed, though it was run. */
+/** The outcome of a call. A command that exited with an error counts as failed, although it was executed. */
 import type { CallView } from "../../api/schema";
 import type { Language } from "../../i18n/say";
 import { textsIn } from "../../i18n/texts";
@@ -15,7 +15,7 @@ export function outcomeText(call: CallView, language: Language): string {
   return exit === 0 ? statusText(call.status, language) : textsIn(language, "callOutcome")("exited", { n: exit });
 }
 
-/** What was decided about a call, and by whom. */
+/** The decision about a call and its author, in words. */
 export function decisionText(call: CallView, language: Language, user: string | null = null): string {
   const outcome = outcomeText(call, language);
   const t = textsIn(language, "callOutcome");

@@ -1,21 +1,21 @@
-/** Calls in words: what a tool does, what a call is about, what is risky in it, what became of it. */
+/** Describes calls in words: title, summary, risks, status. */
 import type { CallView } from "../../api/schema";
 import type { Language } from "../../i18n/say";
 import { hasText, textsIn } from "../../i18n/texts";
 import { exactText, toolName } from "../../ui/safeText";
 import { parseDiff } from "../diff/unifiedDiff";
 
-/** What a tool does, for a person; those that are not ours under their own name. */
+/** The title of a tool; tools that are not built in keep their own name. */
 export function titleOf(call: Pick<CallView, "tool" | "display_name">, language: Language): string {
   return hasText("toolTitles", call.tool) ? textsIn(language, "toolTitles")(call.tool) : toolName(call);
 }
 
-/** The arguments that say the most, first. */
+/** The most descriptive arguments, in order of preference. */
 const SUMMARY_ARGUMENTS = ["command", "path", "file_path", "pattern", "task", "url", "query", "name"];
 const PATH_ARGUMENTS = new Set(["path", "file_path", "cwd"]);
 const MAX_SUMMARY_CHARACTERS = 200;
 
-/** What a call is about, on one line: a path within the workspace, a command, a pattern. */
+/** The summary of a call on one line: a path within the workspace, a command, a pattern. */
 export function summaryOf(call: Pick<CallView, "arguments">, workspace: string | null): string {
   const args = argumentsOf(call);
   const texts = Object.entries(args).filter(
@@ -27,7 +27,7 @@ export function summaryOf(call: Pick<CallView, "arguments">, workspace: string |
   return toOneLine(PATH_ARGUMENTS.has(name) ? relativePath(value, workspace) : value);
 }
 
-/** On one line, with long blanks made short: here it only says which call is meant. */
+/** Shortens a text to one line, with blanks collapsed: the summary only identifies the call. */
 function toOneLine(text: string): string {
   const line = exactText(text.slice(0, 4 * MAX_SUMMARY_CHARACTERS))
     .replace(/\s+/g, " ")
@@ -47,14 +47,14 @@ export function isPath(name: string): boolean {
   return PATH_ARGUMENTS.has(name);
 }
 
-/** The arguments by name. What a model sent that is no object stands under one name of its own. */
+/** The arguments by name. Arguments that are not an object are shown under the name `arguments`. */
 export function argumentsOf(call: Pick<CallView, "arguments">): Readonly<Record<string, unknown>> {
   const args = call.arguments;
   if (typeof args === "object" && args !== null && !Array.isArray(args)) return { ...args };
   return { arguments: args };
 }
 
-/** What the call is at its heart: a change of a file, a command, a text of its own; or nothing but its arguments. */
+/** The main content of a call: a diff, an argument such as a command, or a text; null if there are only arguments. */
 export type CallContent =
   | { readonly kind: "diff"; readonly text: string }
   | { readonly kind: "argument"; readonly name: string; readonly text: string }
@@ -71,8 +71,8 @@ export function contentOf(call: Pick<CallView, "arguments" | "dangerous" | "prev
 }
 
 /**
- * What is shown of a call beside its arguments. Servers of tools show the arguments as JSON, perhaps behind something
- * else: they stand below, argument by argument. (Long numbers are exact only in the server's own text.)
+ * The part of the preview that does not repeat the arguments. MCP servers preview the arguments as JSON, possibly after
+ * another text; the arguments are listed separately. (Long numbers are exact only in the server's text.)
  */
 function previewBesidesArguments({ arguments: args, preview }: Pick<CallView, "arguments" | "preview">): string | null {
   if (preview == null) return null;
@@ -104,7 +104,7 @@ export function statusText(status: CallView["status"], language: Language): stri
   return textsIn(language, "callStatus")(status);
 }
 
-/** How long it took; empty for what nobody need know. */
+/** Formats a duration; empty for an invalid value. */
 export function durationText(milliseconds: number, language: Language): string {
   if (!Number.isFinite(milliseconds) || milliseconds < 0) return "";
   const t = textsIn(language, "durations");

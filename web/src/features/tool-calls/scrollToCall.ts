@@ -1,4 +1,4 @@
-/** From the card to the line of its call in the conversation. What waits stands at the end of that. */
+/** Scrolls from the card to the line of its call in the transcript. Pending calls are at the end of the transcript. */
 const MAX_FRAMES = 20;
 
 export function scrollToCall(id: string, framesLeft = MAX_FRAMES): void {

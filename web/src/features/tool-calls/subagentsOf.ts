@@ -1,13 +1,13 @@
-/** Which sub-agents a call has sent. The server does not say it; but ids tell when something was made. */
+/** Finds the sub-agents that a call started. The server does not tell, but a context id contains its creation time. */
 import type { CallView, ContextSummary } from "../../api/schema";
 
-/** The time in an id, in milliseconds; NaN where it has none. */
+/** The timestamp of a UUIDv7 in milliseconds; NaN for other ids. */
 export function uuidTime(id: string): number {
   const digits = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(id);
   return digits === null ? NaN : parseInt(`${digits[1]}${digits[2]}`, 16);
 }
 
-/** Those that were made while it ran: one, unless several ran at the same time. */
+/** The sub-agents created while the call ran: one, unless several calls ran at the same time. */
 export function subagentsOf(
   call: Pick<CallView, "started_at" | "finished_at">,
   children: readonly ContextSummary[],

@@ -1,7 +1,7 @@
-/** Long texts: what is shown of them first, and the pieces of which only those on screen are drawn. */
+/** Previews of long texts, and their division into rows for virtualized lists. */
 export const PREVIEW_LINES = 12;
 export const PREVIEW_CHARACTERS = 2_000;
-/** More lines than this are drawn only where they are seen. */
+/** Longer lists are virtualized. */
 export const MAX_UNVIRTUALIZED_LINES = 400;
 const MAX_PIECE_CHARACTERS = 2_000;
 
@@ -23,7 +23,9 @@ export function previewOf(text: string): Preview {
   };
 }
 
-/** Where so many lines end, without the line end behind them; the end of the text where there are not more. */
+/**
+ * The offset at which the given number of lines ends, without the last line end; the length of a text with fewer lines.
+ */
 function endOfLines(text: string, count: number): number {
   let end = -1;
   for (let line = 0; line < count; line++) {
@@ -33,14 +35,14 @@ function endOfLines(text: string, count: number): number {
   return end === text.length - 1 ? text.length : end;
 }
 
-/** At most so many, and never in the middle of a character. */
+/** The offset at which to cut a text, never inside a surrogate pair. */
 function cutPosition(text: string, max: number): number {
   if (text.length <= max) return text.length;
   const last = text.charCodeAt(max - 1);
   return last >= 0xd800 && last < 0xdc00 ? max - 1 : max;
 }
 
-/** As a person counts: a line end at the very end begins no line. */
+/** The number of lines; a final line end does not start another line. */
 export function linesIn(text: string): number {
   if (text === "") return 0;
   return text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
@@ -48,12 +50,12 @@ export function linesIn(text: string): number {
 
 export interface LinePiece {
   readonly text: string;
-  /** The number of its line. */
+  /** The number of the line that contains this piece. */
   readonly line: number;
   readonly beginsLine: boolean;
 }
 
-/** The lines of a text; one that is too long for a screen in several pieces. */
+/** The lines of a text; a very long line is split into pieces. */
 export function linePieces(text: string): readonly LinePiece[] {
   const lines = text.split("\n");
   if (lines.length > 1 && lines.at(-1) === "") lines.pop();
@@ -68,7 +70,7 @@ export function linePieces(text: string): readonly LinePiece[] {
   });
 }
 
-/** "118 kB", as files are measured. */
+/** Formats a size with decimal units: "118 kB". */
 export function sizeOf(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(bytes < 10_000 ? 1 : 0)} kB`;

@@ -1,4 +1,4 @@
-/** What a folder brings of its own: whole, with what it would do, before anybody lets it count. */
+/** The settings that a folder brings along, in full and with their effects, to be trusted or not. */
 import type { FolderTrust } from "../../api/schema";
 import { useQuery, useAction, useLanguage, useAppServices } from "../../app/appServices";
 import { useTexts } from "../../i18n/texts";
@@ -15,7 +15,7 @@ import { Skeleton } from "../../ui/Skeleton";
 import { refreshTrust } from "./TrustNotice";
 import "./trust.css";
 
-/** What a file of it does, in words. */
+/** The kind of a settings file, by its name. */
 function fileKind(name: string): "config" | "tools" | "servers" | "persona" {
   if (name === "mcp_servers.json") return "servers";
   if (name === "tools.toml") return "tools";
@@ -35,7 +35,7 @@ export function TrustDialog({ id, onClose }: { id: string; onClose(): void }) {
     const isDone = await action.run(work);
     refreshTrust();
     if (isDone) return onClose();
-    trustQuery.refetch(); // it may have changed meanwhile: then what is shown is what it is now
+    trustQuery.refetch(); // show the current settings: they may have changed
   };
   const files = Object.entries(trust?.files ?? {});
   const programs = Object.keys(trust?.programs ?? {});

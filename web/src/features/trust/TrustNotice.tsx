@@ -1,4 +1,4 @@
-/** Says in the conversation that its folder brings settings that nobody has looked at, until somebody does. */
+/** Shows that the folder of the conversation has settings that were not reviewed yet. */
 import { useState } from "react";
 import { createAtom, useAtom } from "../../app/atom";
 import { writeStorage, readStorage } from "../../app/theme";

@@ -1,4 +1,4 @@
-/** How full the window is, and what the conversation has used. */
+/** How full the context window is, and the token usage of the conversation. */
 import { useQuery, useSelector } from "../../app/appServices";
 import { useTexts } from "../../i18n/texts";
 import { isBusy } from "../../store/selectors";
@@ -8,7 +8,7 @@ import "./token-chip.css";
 
 export function TokenChip({ id }: { id: string }) {
   const t = useTexts("contextWindow");
-  // While it works, the last figures stay: they are asked for again when it rests.
+  // While the turn runs, the last values stay; they are fetched again when it ends.
   const version = useSelector(
     (state) => (isBusy(state, id) ? "working" : String(state.contexts[id]?.view.value?.version)),
     [id],

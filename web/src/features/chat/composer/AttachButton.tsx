@@ -1,4 +1,4 @@
-/** The button that lets a person choose files. */
+/** The button that opens the file picker. */
 import { useRef } from "react";
 import { useTexts } from "../../../i18n/texts";
 import { IconButton } from "../../../ui/Button";
@@ -16,7 +16,7 @@ export function AttachButton({ onFiles }: { onFiles(files: readonly File[]): voi
         hidden
         onChange={(event) => {
           onFiles([...(event.target.files ?? [])]);
-          event.target.value = ""; // so that the same file can be chosen again
+          event.target.value = ""; // lets the user select the same file again
         }}
       />
     </>

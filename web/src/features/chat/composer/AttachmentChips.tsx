@@ -1,4 +1,4 @@
-/** What is attached to a draft, and what is on its way there. */
+/** The attachments of a draft and their uploads. */
 import { useAtom } from "../../../app/atom";
 import { useLanguage, useAppServices } from "../../../app/appServices";
 import { problemOfError } from "../../../api/types";
@@ -22,7 +22,7 @@ export function AttachmentChips({ id }: { id: string | null }) {
   const currentUploads = useAtom(uploads).filter((each) => each.context === id);
   const remove = (file: Attachment) => {
     drafts.write(id, { files: files.filter((each) => each !== file) });
-    // The size is known of what was uploaded for this draft; another message may name what came back from one.
+    // Delete the upload only if it was uploaded for this draft (its size is known): another message may refer to it.
     if (id === null || file.size === null) return;
     removeUpload(api, id, file.path).catch((error: unknown) =>
       notify(sayProblem(problemOfError(error), language), true),

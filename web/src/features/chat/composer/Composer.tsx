@@ -1,4 +1,4 @@
-/** The box in which a person writes: it sends, it stops, and it keeps what is not sent. */
+/** The composer: edits the draft of a conversation, sends it, and stops the turn. */
 import { type KeyboardEvent as Pressed, type RefObject, useEffect, useRef, useState } from "react";
 import type { Problem } from "../../../api/schema";
 import { problemOfError } from "../../../api/types";
@@ -60,7 +60,7 @@ export function Composer({ id }: { id: string | null }) {
   const focusedAt = useRef(-Infinity);
   useAutoGrow(box, draft.text);
   useEffect(() => {
-    // What was amiss there, and what was being looked for, is nothing of this conversation's.
+    // Problems and suggestions belong to the previous conversation.
     sendAction.clearProblem();
     setProblem(null);
     suggestions.hide();
@@ -176,7 +176,7 @@ export function Composer({ id }: { id: string | null }) {
   );
 }
 
-/** Letters that nothing takes are written into the box. */
+/** Focuses the composer when a character is typed outside of any text field. */
 function useStrayLetters(box: RefObject<HTMLTextAreaElement | null>): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => isTypedNowhere(event) && box.current?.focus();
@@ -187,7 +187,7 @@ function useStrayLetters(box: RefObject<HTMLTextAreaElement | null>): void {
 
 function sendStateOf(state: State, id: string | null): "now" | "later" | "offline" | "loading" | "gone" {
   if (!isConnected(state)) return "offline";
-  if (id === null) return state.session.value === null ? "loading" : "now"; // which mode it would have is not known yet
+  if (id === null) return state.session.value === null ? "loading" : "now"; // the default mode is not known yet
   const availability = canSend(state, id);
   if (availability !== "no") return availability;
   return state.contexts[id]?.isGone === true ? "gone" : "loading";

@@ -1,4 +1,6 @@
-/** The file suggestions above the composer. The focus stays in the composer, which names the selected option. */
+/**
+ * The list of suggested files above the composer. The focus stays in the composer, which refers to the selected option.
+ */
 import { useEffect } from "react";
 import { useLanguage } from "../../../app/appServices";
 import { useTexts } from "../../../i18n/texts";

@@ -1,4 +1,7 @@
-/** Maps keys in the composer to actions. IME composition comes first, then an open suggestion list, then the composer. */
+/**
+ * Maps keys in the composer to actions. IME composition takes precedence, then an open suggestion list, then the
+ * composer.
+ */
 import { createAtom } from "../../../app/atom";
 import { writeStorage, readStorage } from "../../../app/theme";
 import { isComposing } from "../../../app/shortcuts";
@@ -16,16 +19,16 @@ export interface ComposerKeyEvent {
 }
 
 export interface ComposerState {
-  /** How many files are offered; null where the list is closed. */
+  /** The number of suggested files; null while the list is closed. */
   readonly suggestionCount: number | null;
   readonly isEmpty: boolean;
   readonly isRunning: boolean;
-  /** A keyboard on the glass: it has no Shift+Enter. */
+  /** Whether the keyboard is on the screen, without Shift+Enter. */
   readonly isTouch: boolean;
   readonly sendKeys: SendKeys;
 }
 
-/** What sends; the other one of the two begins a line. */
+/** The keys that send a message; the other combination inserts a line break. */
 export type SendKeys = "enter" | "mod-enter";
 
 const SEND_KEYS_KEY = "pilothouse-send-keys";
@@ -37,7 +40,9 @@ export function writeSendKeys(keys: SendKeys): void {
   sendKeysAtom.set(keys);
 }
 
-/** A keyboard on the glass has no Shift+Enter, so that Enter begins a line there. */
+/**
+ * Whether the primary input is touch. An on-screen keyboard has no Shift+Enter, so Enter inserts a line break there.
+ */
 export function isTouch(): boolean {
   return matchMedia("(pointer: coarse)").matches;
 }
@@ -52,7 +57,7 @@ const LIST_KEYS: Readonly<Record<string, ComposerAction>> = {
   Tab: "list_choose",
 };
 
-/** Null where the key does what it always does in a text; "nothing" where it must not even do that. */
+/** Null if the key keeps its default effect; "nothing" suppresses the default effect. */
 export function composerActionForKey(event: ComposerKeyEvent, state: ComposerState): ComposerAction | null {
   if (isComposing(event) || event.defaultPrevented) return null;
   if (state.sendKeys === "mod-enter" && event.key === "Enter" && state.suggestionCount === null)
@@ -67,7 +72,7 @@ export function composerActionForKey(event: ComposerKeyEvent, state: ComposerSta
   return event.key === "ArrowUp" && state.isEmpty ? "edit_last" : null;
 }
 
-/** With an empty box it is a decision about a call that waits, which is not ours. */
+/** Mod+Enter in an empty composer is not handled here: it approves a pending call. */
 function actionForModEnter(event: ComposerKeyEvent, state: ComposerState): ComposerAction | null {
   const isMod = event.ctrlKey !== event.metaKey && !event.shiftKey && !event.altKey;
   if (!isMod || state.isEmpty) return null;

@@ -1,4 +1,4 @@
-/** Turns a draft into a message: creates the conversation if needed and resolves the files that the text names. */
+/** Turns a draft into a message: creates the conversation if needed, and resolves the files that the text refers to. */
 import type { Api } from "../../../api/http";
 import type { NewMessage } from "../../../api/schema";
 import { useAppServices } from "../../../app/appServices";
@@ -14,7 +14,7 @@ export type Payload = NonNullable<NewMessage["payloads"]>[number];
 const MAX_REFERENCES = 50;
 const MAX_QUERY_CHARACTERS = 200;
 
-/** The references in a text that name existing files of the workspace; other references stay text. */
+/** The references in a text that name existing files of the workspace; all others remain plain text. */
 export async function existingReferences(api: Api, context: string, text: string): Promise<readonly Reference[]> {
   const references = uniqueReferences(parseReferences(text)).slice(0, MAX_REFERENCES);
   const paths = [...new Set(references.map(({ path }) => path))];
@@ -22,7 +22,7 @@ export async function existingReferences(api: Api, context: string, text: string
   return references.filter(({ path }) => exists[paths.indexOf(path)]);
 }
 
-/** One that fits exactly is among the first that are found. */
+/** Whether a file exists. The search ranks an exact match among its first results. */
 async function isFile(api: Api, context: string, path: string): Promise<boolean> {
   const query = { query: path.slice(-MAX_QUERY_CHARACTERS), limit: 10 };
   const { items } = await api("GET /api/contexts/{context_id}/files", { path: { context_id: context }, query });
@@ -45,7 +45,7 @@ export function payloadsOfDraft(
 
 let pendingContext: Promise<string> | null = null;
 
-/** Returns the id of the conversation; creates a new one at most once, however many callers wait for it. */
+/** Returns the id of the conversation. A new conversation is created only once, even if several callers wait for it. */
 export function useEnsureContext(id: string | null): () => Promise<string> {
   const { api, act, store } = useAppServices();
   const { selected } = useMode(id);
@@ -55,10 +55,10 @@ export function useEnsureContext(id: string | null): () => Promise<string> {
       const { context_id: contextId } = await api("POST /api/contexts", { body: { ...mode, ...newContextFields() } });
       resetNewContextSettings();
       drafts.contextCreated(contextId);
-      // A mode that was chosen while the conversation was made counts for what is said in it.
+      // The mode may have been changed while the conversation was being created.
       const latest = selectedMode.getSnapshot();
       if (latest !== null && latest !== selected) act({ kind: "mode", id: contextId, mode: latest, shown: [] });
-      // Whoever has gone to another conversation meanwhile stays there.
+      // Select the new conversation unless the user has selected another one meanwhile.
       if (activeId(store.getSnapshot()) === null) act({ kind: "activate", id: contextId });
       return contextId;
     } finally {
@@ -68,7 +68,7 @@ export function useEnsureContext(id: string | null): () => Promise<string> {
   return async () => id ?? (pendingContext ??= createContext());
 }
 
-/** The draft without its sent part: text and attachments that were added meanwhile. */
+/** The draft without its sent part, keeping text and attachments that were added since. */
 export function remainingDraft(current: Draft, sent: Draft): Draft {
   return {
     text: current.text.startsWith(sent.text) ? current.text.slice(sent.text.length).trimStart() : current.text,
@@ -76,7 +76,7 @@ export function remainingDraft(current: Draft, sent: Draft): Draft {
   };
 }
 
-/** Sends a draft. The draft stays until its conversation and references are ready. */
+/** Sends a draft. The draft is kept until its conversation and references are ready. */
 export function useSendDraft(id: string | null): (draft: Draft) => Promise<void> {
   const { api, act, store } = useAppServices();
   const ensureContext = useEnsureContext(id);

@@ -1,4 +1,4 @@
-/** Writes into a box as a person would, so that they can undo it. */
+/** Inserts text as if typed, so that the user can undo it. */
 export function insertText(box: HTMLTextAreaElement, start: number, end: number, text: string): void {
   box.focus();
   box.setSelectionRange(start, end);

@@ -1,6 +1,6 @@
 /**
- * Files named in a text: `@src/app.py`, `@src/app.py:10-40`, `@"my file.txt":10`. In quotes a path is written as in JSON.
- * What is written by `format` is read by `parse`.
+ * File references in a text: `@src/app.py`, `@src/app.py:10-40`, `@"my file.txt":10`. A quoted path is encoded as in
+ * JSON. `parseReferences` reads everything that `formatReference` writes.
  */
 import type { FileReferencePayload } from "../../../api/schema";
 import { visibleText } from "../../../ui/safeText";
@@ -9,14 +9,14 @@ export interface Reference {
   readonly path: string;
   /** Null for the whole file. */
   readonly lines: { readonly from: number; readonly to: number } | null;
-  /** Where it stands in the text. */
+  /** Offset in the text. */
   readonly start: number;
   readonly end: number;
 }
 
-/** No part of an unquoted path: what ends it in a sentence, also in a Chinese one. */
+/** Characters that end an unquoted path: blanks and punctuation, including Chinese punctuation. */
 const TERMINATORS = '\\s"`,;，。；：！？、（）【】《》「」『』“”‘’';
-/** A sign behind a letter or digit is part of an address, not of a reference. */
+/** An `@` after a letter or digit is part of an email address. */
 const REFERENCE = new RegExp(
   String.raw`(?<![\w.+-])@(?:("(?:[^"\\\n]|\\.)*")(?::([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?(?!\d))?|([^${TERMINATORS}]+))`,
   "gu",
@@ -25,7 +25,7 @@ const UNFINISHED_REFERENCE = new RegExp(String.raw`(?<![\w.+-])@(?:"([^"\n]*)|([
 const TRAILING = /[.:!?)\]}>'*]+$/;
 const LINES = /^(.+):([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?$/s;
 
-/** Everything that reads like a reference, in its order. Whether there is such a file, only the server knows. */
+/** All references in a text, in order. Only the server knows which of the files exist. */
 export function parseReferences(text: string): readonly Reference[] {
   return [...text.matchAll(REFERENCE)].flatMap((match) => {
     const [matchText, quoted, from, to, plain] = match;
@@ -60,7 +60,7 @@ function unquoted(quoted: string): string {
   }
 }
 
-/** As it is written in a text. A path that could be read otherwise, or that hides something, stands in quotes. */
+/** Formats a reference. A path that would be parsed differently or has hidden characters is quoted. */
 export function formatReference(path: string, lines: Reference["lines"] = null): string {
   const plain = `@${path}`;
   const [parsed] = parseReferences(plain);
@@ -78,7 +78,10 @@ function quotedPath(path: string): string {
   return escaped.join("");
 }
 
-/** What is being written where the caret stands: `start` is the sign's place, `query` what follows it. Lines are not looked for. */
+/**
+ * The unfinished reference at the caret: `start` is the offset of the `@`, `query` the text after it. Null inside a
+ * line range.
+ */
 export function referenceAt(text: string, caret: number): { readonly start: number; readonly query: string } | null {
   const textBefore = text.slice(0, caret);
   const match = UNFINISHED_REFERENCE.exec(textBefore);
@@ -94,7 +97,7 @@ export function payloadOf({ path, lines }: Pick<Reference, "path" | "lines">): F
   };
 }
 
-/** The same file and lines are the same reference, however often they are named. */
+/** Removes repeated references to the same file and lines. */
 export function uniqueReferences(references: readonly Reference[]): readonly Reference[] {
   return [...new Map(references.map((each) => [formatReference(each.path, each.lines), each])).values()];
 }

@@ -1,4 +1,4 @@
-/** Files on their way to a conversation: one after the other, wherever the person looks meanwhile. */
+/** The upload queue: one file at a time, independent of the selected conversation. */
 import type { Api } from "../../../api/http";
 import type { Problem } from "../../../api/schema";
 import { type SendFile, MAX_UPLOAD_BYTES } from "../../../api/upload";
@@ -12,7 +12,7 @@ export interface Upload {
   readonly name: string;
   readonly bytes: Blob;
   readonly kind: Attachment["kind"];
-  /** An image that is small enough to be shown at once. */
+  /** A data URL of a small image. */
   readonly preview: string | null;
   readonly sent: number;
   readonly problem: Problem | null;
@@ -21,7 +21,7 @@ export interface Upload {
 export interface Uploads extends Atom<readonly Upload[]> {
   start(sendFile: SendFile, key: string, context: string, file: NamedFile): void;
   retry(sendFile: SendFile, key: string): void;
-  /** Stops it, or takes away one that did not succeed. */
+  /** Aborts an upload, or removes a failed one. */
   remove(key: string): void;
 }
 
@@ -34,10 +34,10 @@ export interface NamedFile {
 const IMAGE_TYPES: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 const MAX_PREVIEW_BYTES = 1_000_000;
-/** The code stands for words that the page itself has. */
+/** A problem of the web client; the text belongs to its code. */
 export const TOO_LARGE: Problem = { title: "", status: 413, code: "too_large_to_upload", detail: "" };
 
-/** A larger image is a file like any other: the server would not look at it. */
+/** The server does not process larger images, so they are attached as files. */
 export function kindOf(bytes: Blob): Attachment["kind"] {
   return IMAGE_TYPES.includes(bytes.type) && bytes.size <= MAX_IMAGE_BYTES ? "image" : "file";
 }
@@ -100,32 +100,32 @@ export function createUploads(draftStore: Drafts, onDone: (path: string, preview
 
 const UPLOADS_FOLDER = "uploads/";
 
-/** The name of an upload by its path in messages; null for a file of the workspace. */
+/** The name of an upload, from its path in messages; null for a file of the workspace. */
 export function uploadName(path: string): string | null {
   const name = path.startsWith(UPLOADS_FOLDER) ? path.slice(UPLOADS_FOLDER.length) : "";
   return name === "" || name.includes("/") ? null : name;
 }
 
-/** Deletes an upload. Rejects like `Api`, but not where there is none of that name any more. */
+/** Deletes an upload; an upload that does not exist counts as deleted. Rejects with the errors of `Api`. */
 export async function removeUpload(api: Api, context: string, path: string): Promise<void> {
   const name = uploadName(path);
   if (name === null) return;
   try {
-    // Not tried again: meanwhile another upload may have got the name.
+    // Not retried: another upload may have taken the name meanwhile.
     await api("DELETE /api/contexts/{context_id}/files/{name}", { path: { context_id: context, name } });
   } catch (error) {
     if (!(error instanceof ServerError && error.problem.status === 404)) throw error;
   }
 }
 
-/** Pictures of what was attached here, by path. They are not kept: after a reload a sign stands for them. */
+/** Previews of uploaded images by path, until the page is reloaded. */
 export const previews = new Map<string, string>();
 
 export const uploads = createUploads(drafts, (path, preview) => {
   if (preview !== null) previews.set(path, preview);
 });
 
-/** A small image as an address that holds it; the page's policy lets no other kind in. */
+/** Reads a file. A small image gets a data URL as preview; the content security policy allows no other image source. */
 export async function readFile(file: File): Promise<NamedFile> {
   const isShown = IMAGE_TYPES.includes(file.type) && file.size <= MAX_PREVIEW_BYTES;
   return { name: file.name === "" ? "file" : file.name, bytes: file, preview: isShown ? await dataUrlOf(file) : null };

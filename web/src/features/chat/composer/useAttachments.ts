@@ -1,16 +1,16 @@
-/** Files that somebody gives to the conversation: chosen, dropped anywhere on the page, pasted; also a very long text. */
+/** Attaching files: chosen, dropped anywhere on the page, or pasted; a very long pasted text becomes a file. */
 import { type ClipboardEvent, useEffect, useRef, useState } from "react";
 import { useAppServices } from "../../../app/appServices";
 import { readFile, uploads } from "./uploads";
 
-/** A longer text is no message any more; as a file it is read as far as it is needed. */
+/** A longer text is attached as a file, of which the model reads only the parts that it needs. */
 const MAX_PASTED_CHARACTERS = 20_000;
 const PASTED_FILE_NAME = "pasted.txt";
 
 interface Attachments {
-  /** Whether there is a conversation to attach them to. */
+  /** Uploads files. Returns false if there is no conversation to attach them to. */
   attach(files: readonly File[]): Promise<boolean>;
-  /** Something is being held over the page. */
+  /** Whether files are being dragged over the page. */
   readonly isDraggedOver: boolean;
   onPaste(event: ClipboardEvent): void;
 }

@@ -1,4 +1,4 @@
-/** Lets a box grow with its text where the browser does not do that by itself. */
+/** Grows a textarea with its text in browsers without `field-sizing`. */
 import { type RefObject, useLayoutEffect } from "react";
 
 export function useAutoGrow(box: RefObject<HTMLTextAreaElement | null>, text: string): void {

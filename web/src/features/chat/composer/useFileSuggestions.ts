@@ -17,15 +17,15 @@ export interface FileSuggestionList {
   readonly selectedIndex: number;
   readonly listId: string;
   optionId(index: number): string;
-  /** Looks at what stands at the caret. */
+  /** Updates the list from the text at the caret. */
   update(): void;
   move(by: number): void;
   choose(index: number): void;
-  /** The person does not want it for what they write now. */
+  /** Closes the list until the user starts another reference. */
   close(): void;
-  /** It goes while they are elsewhere. */
+  /** Hides the list while the composer does not have the focus. */
   hide(): void;
-  /** Lines are written right behind a file that was chosen: a colon takes the place of the space there. */
+  /** Handles a colon right after an inserted file: it replaces the space, so that a line range can follow. */
   takesColon(): boolean;
 }
 
@@ -48,7 +48,8 @@ export function useFileSuggestions(
           query: { query: reference.query.slice(0, MAX_QUERY_CHARACTERS), limit: MAX_SUGGESTIONS },
         };
   const files = useQuery("GET /api/contexts/{context_id}/files", input);
-  if (files.value !== null) lastItems.current = files.value.items; // what was offered stays until there is something else
+  // The previous suggestions stay until new ones arrive.
+  if (files.value !== null) lastItems.current = files.value.items;
   const items = reference === null ? null : lastItems.current;
 
   const close = () => {

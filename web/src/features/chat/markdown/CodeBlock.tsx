@@ -1,4 +1,4 @@
-/** A block of code: what language it is, copy, wrap and download, and its colours once it is whole. */
+/** A code block with its language, buttons to copy, wrap and download, and highlighting once the code is complete. */
 import { useMemo, useState, type ReactElement } from "react";
 import { visibleName } from "../../../ui/safeText";
 import { saveText } from "../../../ui/clipboard";
@@ -11,7 +11,7 @@ import { useAround } from "./words";
 
 interface Props {
   readonly code: string;
-  /** What stands behind the fence. */
+  /** The info string after the opening fence. */
   readonly info: string;
   readonly isOpen: boolean;
 }

@@ -1,4 +1,4 @@
-/** A button that copies a text, and says for a moment that it did. */
+/** A text button that copies a text and confirms that for a moment. */
 import type { ReactElement } from "react";
 import { useCopy } from "../../../ui/useCopyFeedback";
 import { useAround } from "./words";

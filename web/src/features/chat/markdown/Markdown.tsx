@@ -1,4 +1,4 @@
-/** A model's answer, as Markdown, while it comes in and afterwards. Nothing in it runs and nothing in it loads. */
+/** Renders a model's answer as Markdown, also while it is streaming. The output runs no code and loads no resource. */
 import { memo, useMemo, useRef, type ReactElement } from "react";
 import { EMPTY_ANSWER, updateAnswer, boundedBlocks, type Block } from "./blocks";
 import "./markdown.css";
@@ -10,14 +10,14 @@ export type { MarkdownWords } from "./words";
 interface Props {
   readonly text: string;
   readonly isStreaming: boolean;
-  /** The same object as long as the language is the same: another one renders everything again. */
+  /** Must be the same object while the language is the same: a new object renders everything again. */
   readonly words: MarkdownWords;
-  /** Something is in the clipboard now: to be announced. As stable as the words. */
+  /** Announces that a text was copied. As stable as `words`. */
   readonly onCopied?: (() => void) | undefined;
 }
 
 export const Markdown = memo(function Markdown({ text, isStreaming, words, onCopied }: Props): ReactElement {
-  // A memory, not a state: `grow` gives the same for the same text, whatever is remembered.
+  // A cache, not state: `updateAnswer` returns the same result for the same text, whatever the previous answer was.
   const answer = useRef(EMPTY_ANSWER);
   answer.current = updateAnswer(answer.current, text, isStreaming);
   const blocks = boundedBlocks(answer.current);

@@ -1,4 +1,4 @@
-/** A table: scrolled sideways where it is too wide, and copied as the Markdown that it was. */
+/** A table that scrolls horizontally and can be copied as Markdown. */
 import type { Tokens } from "marked";
 import type { ReactElement } from "react";
 import { CopyButton } from "./CopyButton";

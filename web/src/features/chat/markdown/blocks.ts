@@ -1,6 +1,6 @@
 /**
- * An answer as blocks, kept while it grows. What can no longer change is frozen: only the text behind it is lexed
- * again, and a block that stays the same stays the same object, so that nothing is rendered twice.
+ * Splits a growing answer into blocks. Blocks that can no longer change are frozen: only the text after them is lexed
+ * again, and an unchanged block remains the same object, so that it is not rendered again.
  */
 import type { Links, Token, Tokens } from "marked";
 import { completeOpenSyntax } from "./openSyntax";
@@ -14,23 +14,23 @@ export interface Answer {
   readonly text: string;
   readonly isStreaming: boolean;
   readonly blocks: readonly Block[];
-  /** How many of them are frozen, and where the text behind them begins. */
+  /** The number of frozen blocks, and the offset of the text after them. */
   readonly frozen: number;
   readonly cut: number;
-  /** Where references to links lead. */
+  /** Link definitions by label. */
   readonly links: Readonly<Links>;
 }
 
 export const EMPTY_ANSWER: Answer = { text: "", isStreaming: true, blocks: [], frozen: 0, cut: 0, links: {} };
 
-/** No answer is this long. What is behind it stays as typed. */
+/** Longer than any real answer. The rest is shown as plain text. */
 const MAX_LEXED_CHARACTERS = 200_000;
-/** Nor is one quote or paragraph, nor has a list this many lines. */
+/** Longer than any real quote, paragraph or list. */
 const MAX_BLOCK_CHARACTERS = 32_000;
 const MAX_BLOCK_LINES = 1_000;
 const MAX_BLOCKS = 1_500;
 
-/** The answer with this text. What came before makes no difference to it: it only saves work. */
+/** Parses a text. The result depends on the text alone; `previous` only saves work. */
 export function updateAnswer(previous: Answer, newText: string, isStreaming: boolean): Answer {
   const text = newText.includes("\r") ? newText.replace(/\r\n?/g, "\n") : newText;
   if (text === previous.text && isStreaming === previous.isStreaming) return previous;
@@ -58,7 +58,7 @@ export function updateAnswer(previous: Answer, newText: string, isStreaming: boo
       .map(boundedToken)
       .map((token) => previousBlocks.get(keyOf(token)) ?? { token });
 
-  // While a definition is being written, where it leads is not known: nothing is final.
+  // While a link definition is incomplete, its target is unknown, so no token is final.
   const isFinal = isDefining ? 0 : finalTokens(tokens, tail);
   const frozen = [...base.blocks.slice(0, base.frozen), ...blocksOf(tokens.slice(0, isFinal))];
   const openTokens = tokens.slice(isFinal);
@@ -69,9 +69,9 @@ export function updateAnswer(previous: Answer, newText: string, isStreaming: boo
 }
 
 /**
- * How many of the tokens stay as they are, whatever follows. Only a list, a fence and HTML go on behind an empty line,
- * and each of them has ended if the next line, once it is whole, does not belong to it. Nothing but a list reaches a
- * line that begins another list.
+ * The number of leading tokens that no further text can change. Only lists, fences and HTML continue after an empty
+ * line, and each of them has ended if the next complete line does not belong to it. Only a list can reach a line that
+ * begins another list.
  */
 function finalTokens(tokens: readonly Token[], tail: string): number {
   const lastLine = tail.lastIndexOf("\n") + 1;
@@ -92,7 +92,7 @@ function isShown(token: Token): boolean {
   return token.type !== "space" && token.type !== "def";
 }
 
-/** The blocks of an answer, as many as a page can bear. What is more stays as typed. */
+/** The blocks to render, up to a limit. The rest becomes plain text. */
 export function boundedBlocks({ blocks }: Answer): readonly Block[] {
   if (blocks.length <= MAX_BLOCKS) return blocks;
   const rest = blocks.slice(MAX_BLOCKS).map((block) => block.token.raw);
@@ -110,7 +110,10 @@ function plainTextToken(text: string): Tokens.Code {
   return { type: "code", codeBlockStyle: "indented", raw: text, text };
 }
 
-/** What a token is made of. A line may be written the same and belong to what is before it, or not: the text tells. */
+/**
+ * The identity of a block. The same source line may or may not continue the previous block, so the token's text is part
+ * of the key.
+ */
 function keyOf(token: Token): string {
   return `${token.type} ${token.raw} ${"text" in token ? token.text : ""}`;
 }

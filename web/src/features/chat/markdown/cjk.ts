@@ -1,7 +1,7 @@
 /**
- * Emphasis beside Chinese, Japanese and Korean text. CommonMark lets `**` open or close by the spaces and punctuation
- * around it, and such text has no spaces: `**注意：**请看` would stay as typed. So full-width punctuation counts as a
- * letter here, and a CJK letter beside `**` counts as if a space were there.
+ * Emphasis beside Chinese, Japanese and Korean text. CommonMark lets `**` open or close depending on the spaces and
+ * punctuation around it, and such text has no spaces: `**注意：**请看` would remain unformatted. So full-width punctuation
+ * counts as a letter here, and a CJK letter beside `**` counts as if a space were there.
  */
 import { Hooks, Lexer, type Rules } from "marked";
 
@@ -12,7 +12,7 @@ const PUNCTUATION = `(?![*~${MARK}])[\\p{P}\\p{S}]`;
 
 const gfm = Lexer.rules.inline.gfm;
 
-/** Marked's own rules, but for what stands right before and right behind an opening `*`. */
+/** Marked's own rules, except for the characters right before and after an opening `*`. */
 export const inlineRules: Rules["inline"] = {
   ...gfm,
   punctuation: new RegExp(`^(?:(?![*_])[\\s\\p{P}\\p{S}]|[${LETTER}${MARK}])`, "u"),
@@ -26,7 +26,10 @@ const MARK_BESIDE = new RegExp(`[${MARK}](?=[*~])|(?<=[*~])[${MARK}]`, "gu");
 const BEFORE_LETTER = new RegExp(`((?![*_~])[\\p{P}\\p{S}])([*~]+[${LETTER}])`, "gu");
 const BEHIND_LETTER = new RegExp(`([${LETTER}][*~]+)((?![*_~])[\\p{P}\\p{S}])`, "gu");
 
-/** What marked looks for closing marks in. A sign that should not count as punctuation becomes a letter in it. */
+/**
+ * Adjusts the text in which marked looks for closing delimiters: characters that must not count as punctuation become
+ * letters.
+ */
 export class CjkHooks extends Hooks {
   override emStrongMask(masked: string): string {
     return masked

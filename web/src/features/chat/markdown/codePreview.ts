@@ -1,9 +1,9 @@
-/** Code as it is shown: nothing in it is hidden, and not more of it than one can read. */
+/** The displayed part of a code block, with hidden characters written out. */
 import { visibleText } from "../../../ui/safeText";
 
 const MAX_PREVIEW_LINES = 400;
 const MAX_PREVIEW_CHARACTERS = 40_000;
-/** Where something may hide. To look at each letter takes long, and most lines are plain ASCII. */
+/** Lines without these characters are shown as they are: checking each letter would be slow. */
 const UNUSUAL = /[^\n\t -~]/;
 
 export interface CodePreview {

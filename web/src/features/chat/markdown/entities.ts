@@ -1,4 +1,7 @@
-/** Characters that are written by name. Marked resolves numbers, but leaves names to a browser's HTML: we have none. */
+/**
+ * Named character references. Marked decodes numeric ones, and leaves names to the browser's HTML parser, which is not
+ * used here.
+ */
 
 const BY_NAME: Readonly<Record<string, string>> = {
   amp: "&",
@@ -140,7 +143,7 @@ const BY_NAME: Readonly<Record<string, string>> = {
   ast: "*",
 };
 
-/** A name that is not known stays as typed. */
+/** Decodes named references; unknown names remain as typed. */
 export function withoutEntities(text: string): string {
   if (!text.includes("&")) return text;
   return text.replace(/&([A-Za-z][A-Za-z0-9]*);/g, (typed, name: string) =>

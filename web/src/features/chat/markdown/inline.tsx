@@ -1,4 +1,7 @@
-/** What stands in a line: emphasis, code, links and images. An image is never loaded: it is named and linked. */
+/**
+ * Renders inline tokens: emphasis, code, links and images. An image is never loaded: its description and link are
+ * shown.
+ */
 import type { Token, Tokens } from "marked";
 import type { ReactElement, ReactNode } from "react";
 import { visibleLine, visibleName, visibleText } from "../../../ui/safeText";
@@ -13,7 +16,7 @@ const LINE_BREAK = /^<br\s*\/?>$/i;
 interface Props {
   readonly tokens: readonly Token[];
   readonly depth?: number;
-  /** A link has no link in it. */
+  /** Whether the tokens are inside a link: links are not nested. */
   readonly isInLink?: boolean;
 }
 
@@ -117,7 +120,7 @@ function Image({ image, isInLink }: { readonly image: Tokens.Image; readonly isI
   );
 }
 
-/** An address beside what it is the address of. Its direction is its own. */
+/** The address behind a link or image, isolated from the direction of the text around it. */
 function Aside({ text }: { readonly text: string }): ReactElement {
   return <bdi className="md-address">{text}</bdi>;
 }
@@ -127,7 +130,7 @@ function Checkbox({ isChecked }: { readonly isChecked: boolean }): ReactElement 
   return <input type="checkbox" checked={isChecked} disabled aria-label={isChecked ? words.done : words.notDone} />;
 }
 
-/** A link's text as one reads it. */
+/** The visible text of a link. */
 function plain(token: Token): string {
   if (!isMarked(token)) return token.raw;
   if (token.type === "link" && token.autolink === true) return token.text;

@@ -1,4 +1,4 @@
-/** Text to marked's tokens: never throws, and never works longer than its size allows. Beyond that, text stays as typed. */
+/** Lexes Markdown with marked, within limits, and never throws. Text beyond the limits stays plain. */
 import { Lexer, Tokenizer, type Links, type Token, type Tokens } from "marked";
 import { CjkHooks, inlineRules } from "./cjk";
 
@@ -7,7 +7,7 @@ export interface Lexed {
   readonly links: Readonly<Links>;
 }
 
-// Marked takes time by the square of these, or a stack frame for each. What people write is far below.
+// Marked needs quadratic time or deep recursion for these. The limits are far above real texts.
 const MAX_DEPTH = 24;
 const MAX_INLINE_CHARACTERS = 8_000;
 const OVERLONG_WORD = /[!-~]{2000}/;
@@ -21,7 +21,7 @@ const DELIMITER = /^(?=.*[:|]) {0,3}(?:\| *)?:?-+:? *(?:\| *:?-+:? *)*(?:\| *)?$
 const LAZY_LINE = /^ {0,3}>.*\n(?! {0,3}>)/gm;
 const NEXT_ITEM = /\n(?= {0,3}(?:[*+-]|\d{1,9}[.)])[ \t])/g;
 
-/** A paragraph ends where a table begins. Two lines tell that: marked reads all rows, again at each line. */
+/** Ends a paragraph where a table begins, judged by two lines: marked's own rule reads all rows, again at each line. */
 const { table, paragraph } = Lexer.rules.block.gfm;
 const ROWS = table.source.slice(table.source.indexOf("(?:\\n((?:(?!"));
 const blockRules = {
@@ -40,7 +40,7 @@ class BoundedTokenizer extends Tokenizer {
     return this.#deeper(() => super.blockquote(src));
   }
 
-  /** A very long list comes as several: each begins with an item. */
+  /** Splits a very long list into several, each starting with an item. */
   override list(src: string): Tokens.List | undefined {
     if (this.#depth >= MAX_DEPTH) return undefined;
     return this.#deeper(() => {
@@ -51,7 +51,7 @@ class BoundedTokenizer extends Tokenizer {
     });
   }
 
-  /** On one line only. A title that may go on for pages would change what was read long ago. */
+  /** Limits a definition to one line. A title over several lines could change text that was rendered long before. */
   override def(src: string): Tokens.Def | undefined {
     const def = super.def(src.split("\n", 1)[0] ?? "");
     if (def === undefined) return undefined;
@@ -59,7 +59,7 @@ class BoundedTokenizer extends Tokenizer {
     return definitions[def.tag] || Object.keys(definitions).length < MAX_LINK_DEFINITIONS ? def : undefined;
   }
 
-  /** Its first rows. What is more stays as typed. */
+  /** Limits the number of rows. Further rows stay plain text. */
   override table(src: string): Tokens.Table | undefined {
     const [header = "", delimiter = ""] = src.split("\n", 2);
     if (!DELIMITER.test(delimiter) || countCells(header) !== countCells(delimiter)) return undefined;
@@ -67,12 +67,15 @@ class BoundedTokenizer extends Tokenizer {
     return maxRows < 2 ? undefined : super.table(src.split("\n", maxRows).join("\n"));
   }
 
-  /** Each line of a list's item asks this, and marked reads on to the end of the text for it. */
+  /**
+   * Limits the text to search: marked tries this rule at each line of a list item and would read to the end of the
+   * text.
+   */
   override lheading(src: string): Tokens.Heading | undefined {
     return super.lheading(src.length > MAX_HEADING_CHARACTERS ? wholeLines(src.slice(0, MAX_HEADING_CHARACTERS)) : src);
   }
 
-  /** `~~` only: in `20~30` and `40~50` a single one means "to". */
+  /** Only `~~` is deletion: single tildes mean "to", as in `20~30`. */
   override del(src: string, masked: string, before?: string): Tokens.Del | undefined {
     return src.startsWith("~~") ? super.del(src, masked, before) : undefined;
   }
@@ -102,7 +105,7 @@ class BoundedLexer extends Lexer {
   }
 }
 
-/** `links` are the definitions that are known already. All that are known then come back. */
+/** `links` are the definitions known so far; the result contains these and the new ones. */
 export function lex(text: string, links: Readonly<Links> = {}): Lexed {
   const lexer = new BoundedLexer(links);
   try {
@@ -112,7 +115,7 @@ export function lex(text: string, links: Readonly<Links> = {}): Lexed {
   }
 }
 
-/** How many cells a table's line has. */
+/** The number of cells in a line of a table. */
 function countCells(line: string): number {
   return line
     .trim()
@@ -138,7 +141,7 @@ function wholeLines(text: string): string {
   return text.slice(0, text.lastIndexOf("\n") + 1) || text;
 }
 
-/** All but the last item, which may go on. */
+/** The text without its last item, which may be incomplete. */
 function beforeItem(head: string): string {
   const last = [...head.matchAll(NEXT_ITEM)].at(-1);
   return last === undefined ? head : head.slice(0, last.index + 1);

@@ -1,19 +1,19 @@
-/** Where links may lead, and what must be seen of that. */
+/** The allowed targets of links, and the part of a target that must be visible. */
 
 const SCHEMES = ["http:", "https:", "mailto:"];
 
-/** An absolute web or mail address, or nothing: relative ones and other schemes are no links here. */
+/** An absolute web or mail address. Relative addresses and other schemes are not links. */
 export function safeUrl(href: string): URL | undefined {
   const url = URL.parse(href);
   return url !== null && SCHEMES.includes(url.protocol) ? url : undefined;
 }
 
-/** Whom a link leads to. */
+/** The host of a web address, or the recipient of a mail address. */
 export function hostOf(url: URL): string {
   return url.protocol === "mailto:" ? decoded(url.pathname) : url.host;
 }
 
-/** Whether a link's text says where it leads, and nothing else: `google.com` must not lead to `evil.example`. */
+/** Whether the link's text names its real host and nothing else: `google.com` must not lead to `evil.example`. */
 export function textNamesHost(text: string, url: URL): boolean {
   const label = text.trim().toLowerCase();
   const host = hostOf(url).toLowerCase();

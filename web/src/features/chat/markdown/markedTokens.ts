@@ -1,4 +1,4 @@
-/** Which of marked's tokens are its own: those have the fields that their types say. */
+/** Type guard for marked's own token types, which have the fields that marked declares. */
 import type { MarkedToken, Token } from "marked";
 
 const OWN: ReadonlySet<string> = new Set<MarkedToken["type"]>([

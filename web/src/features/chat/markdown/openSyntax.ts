@@ -1,11 +1,14 @@
-/** The open end of a growing answer: what is begun there (`**`, a backtick, a link) is shown as if it were finished. */
+/**
+ * Completes the unfinished syntax at the end of a streaming answer (`**`, a backtick, a link), so that it renders as if
+ * it were closed.
+ */
 import type { Links, Token } from "marked";
 import remend from "remend";
 import { lex } from "./lexer";
 
 const MAX_COMPLETED_CHARACTERS = 8_000;
 const OPTIONS = { katex: false, comparisonOperators: false, singleTilde: false, linkMode: "text-only" } as const;
-/** What `remend` gives an image as its address until that has come. */
+/** The placeholder address of an unfinished image in the output of `remend`. */
 const NO_ADDRESS = "(streamdown:incomplete-image)";
 
 export function completeOpenSyntax(tokens: readonly Token[], links: Readonly<Links>): readonly Token[] {
@@ -18,7 +21,7 @@ export function completeOpenSyntax(tokens: readonly Token[], links: Readonly<Lin
   return completed === last.raw ? tokens : [...tokens.slice(0, -1), ...lex(completed, links).tokens];
 }
 
-/** Whether the text ends in a block of code, where everything is meant as it is. */
+/** Whether the text ends inside a code block, which must not be completed. */
 function isInCode(token: Token): boolean {
   if (token.type === "code" || token.type === "html") return true;
   const parts: unknown =

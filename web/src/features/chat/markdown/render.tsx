@@ -1,4 +1,4 @@
-/** Marked's tokens as React elements. No HTML is made of text: raw HTML stays the text that it is. */
+/** Renders marked's block tokens as React elements. Raw HTML is shown as text and never parsed. */
 import type { Token, Tokens } from "marked";
 import { memo, type ReactElement, type ReactNode } from "react";
 import { CodeBlock } from "./CodeBlock";
@@ -6,10 +6,10 @@ import { Inline } from "./inline";
 import { Table } from "./Table";
 import { isMarked } from "./markedTokens";
 
-/** A message is an article with a heading of its own: headings in it begin below that. */
+/** Headings of an answer start at level 3, below the headings of the page. */
 const HEADINGS = ["h3", "h4", "h5", "h6", "h6", "h6"] as const;
 
-/** `isOpen` while text is still coming into this block. */
+/** `isOpen`: the block is still being streamed. */
 export function BlockToken({ token, isOpen }: { readonly token: Token; readonly isOpen: boolean }): ReactNode {
   if (!isMarked(token)) return token.raw;
   switch (token.type) {
@@ -46,7 +46,7 @@ export function BlockToken({ token, isOpen }: { readonly token: Token; readonly 
     case "space":
     case "def":
       return null;
-    default: // in a list's item, text and its checkbox stand without a paragraph
+    default: // text and checkbox of a list item have no paragraph
       return <Inline tokens={[token]} />;
   }
 }
@@ -70,7 +70,7 @@ interface ItemProps {
   readonly isOpen: boolean;
 }
 
-/** An item that is written the same is the same, unless it may refer to a link that was defined since. */
+/** Not rendered again for the same source, unless it contains a bracket: a link definition may have been added. */
 const Item = memo(
   function Item({ item, isOpen }: ItemProps): ReactElement {
     return (
@@ -83,7 +83,7 @@ const Item = memo(
     item.raw === next.item.raw && item.loose === next.item.loose && isOpen === next.isOpen && !item.raw.includes("["),
 );
 
-/** Whether a fence has its end. Until then the code is not whole. */
+/** Whether a fenced block is closed, so that its code is complete. */
 function isClosed(code: Tokens.Code): boolean {
   const fence = /^ {0,3}(`{3,}|~{3,})/.exec(code.raw)?.[1];
   if (fence === undefined) return true;

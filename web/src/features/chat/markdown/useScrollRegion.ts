@@ -1,4 +1,4 @@
-/** Something that is wider than its place can be scrolled by keys, too: it has the focus then, and a name. */
+/** Makes a scrollable element focusable and named while it overflows, so that it can be scrolled with the keyboard. */
 import { useEffect, useRef, useState, type RefObject } from "react";
 
 interface Region {
@@ -7,7 +7,7 @@ interface Region {
   readonly "aria-label": string;
 }
 
-/** For the element that scrolls and has one child. Its attributes while there is something to scroll. */
+/** Returns a ref for the scrolling element, which must have one child, and its attributes while it overflows. */
 export function useScrollRegion(name: string): [RefObject<HTMLDivElement | null>, Region | undefined] {
   const ref = useRef<HTMLDivElement>(null);
   const [scrolls, setScrolls] = useState(false);

@@ -1,4 +1,4 @@
-/** What is said around an answer, in the person's language: the page gives it. */
+/** The labels around an answer, supplied by the caller in the user's language. */
 import { createContext, useContext } from "react";
 
 export interface MarkdownWords {
@@ -7,9 +7,9 @@ export interface MarkdownWords {
   readonly copyTable: string;
   readonly wrap: string;
   readonly download: string;
-  /** With `{n}` for how many. */
+  /** `{n}` stands for the number of lines. */
   readonly showAll: string;
-  /** What a block without a language is called. */
+  /** The name of a block without a language. */
   readonly code: string;
   readonly table: string;
   readonly image: string;

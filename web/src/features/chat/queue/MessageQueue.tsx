@@ -1,4 +1,4 @@
-/** The messages that were sent while the agent was busy: queued in order and still editable. */
+/** The messages that were sent while the agent was busy: queued in order, and editable until their turn. */
 import { useEffect, useRef } from "react";
 import type { QueuedMessage } from "../../../api/schema";
 import { useQuery, useSelector } from "../../../app/appServices";
@@ -65,7 +65,7 @@ export function MessageQueue({ id }: { id: string }) {
   );
 }
 
-/** The turn of one came while somebody was editing it: what they wrote goes on in the box. */
+/** Moves an edit to the composer if its message has left the queue meanwhile. */
 function moveEditToDraft(context: string, items: readonly QueuedMessage[]): boolean {
   const edit = messageEdit.getSnapshot();
   const waits = (all: readonly QueuedMessage[]) => all.some(({ item }) => item.id === edit?.id);
@@ -75,7 +75,7 @@ function moveEditToDraft(context: string, items: readonly QueuedMessage[]): bool
   return true;
 }
 
-/** Where no turn is open, nothing takes them by itself. */
+/** Whether a turn is open. Without one, the queue is held. */
 function isTurnOpen(state: State, id: string): boolean {
   return state.contexts[id]?.view.value?.turn != null;
 }

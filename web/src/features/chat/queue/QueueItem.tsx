@@ -88,8 +88,9 @@ export function QueueItem({ context, queued, isTurnOpen }: Props) {
 }
 
 /**
- * After a turn that was stopped, what waits is held. So the one that is meant is taken out of the queue then, and sent
- * like any other message; those that still wait follow it. If somebody else has taken it meanwhile, nothing is sent.
+ * Sends a queued message now. A stopped turn holds the queue, so the message is removed from the queue and sent as a
+ * normal message; the other queued messages follow it. If the removal fails because the message was already taken,
+ * nothing is sent.
  */
 function useSendNow(action: Action): (context: string, queued: QueuedMessage, isTurnOpen: boolean) => Promise<unknown> {
   const { api, act, switches } = useAppServices();

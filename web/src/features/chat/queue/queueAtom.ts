@@ -1,4 +1,4 @@
-/** What waits in the queue of the conversation that is looked at, for who wants to edit the last of it. */
+/** The queue of the selected conversation, shared with the shortcut that edits the last message. */
 import type { QueuedMessage } from "../../../api/schema";
 import { createAtom } from "../../../app/atom";
 import { textOf } from "../user-message/payloads";

@@ -1,9 +1,9 @@
-/** Messages that were sent to the queue and that its list does not contain yet, so that they stay visible. */
+/** Sent messages that the fetched queue does not contain yet, so that they stay visible. */
 import type { Outgoing } from "../../../store/state";
 
 /**
- * `previous` is the last result, `sending` the messages in flight, `count` the server's queue length, `listedIds` the ids
- * of the fetched list.
+ * `previous` is the last result, `sending` the messages in flight, `count` the server's queue length, `listedIds` the
+ * ids of the fetched queue.
  */
 export function unlistedOutgoing(
   previous: readonly Outgoing[],

@@ -1,4 +1,4 @@
-/** The place of one row in the list. */
+/** The box of a row, registered with the virtual list. */
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 import type { VirtualList } from "./virtualList";
 

@@ -1,4 +1,4 @@
-/** One line of the transcript. */
+/** The content of a row in the transcript. */
 import { memo } from "react";
 import { VersionSwitch } from "../../branches/VersionSwitch";
 import type { MessageVersions } from "../../branches/versions";

@@ -16,7 +16,7 @@ import { useAnswerAnnouncement } from "../useAnswerAnnouncement";
 import { useScrollTarget } from "../useScrollTarget";
 import "./transcript.css";
 
-/** What stands above the first message, as the style says: a line while there are older ones. */
+/** The height in pixels above the first row, as in the style sheet; `line` is added while there are older messages. */
 const LEAD_HEIGHTS = { above: 8, line: 40 };
 const listFor = createListCache(estimateHeight);
 const NO_BRANCHES = { active_branch: "", branches: {} };
@@ -56,7 +56,7 @@ export function Transcript({ id }: { id: string }) {
   const wantsOlder = hasOlder && !isLoading && (status.isNearStart || needsOlderForTarget);
   useEffect(() => {
     if (wantsOlder) store.dispatch({ type: "older", id });
-  }, [wantsOlder, messages.length, id, store]); // a page may come and another be wanted within one frame
+  }, [wantsOlder, messages.length, id, store]); // more than one page may arrive within a frame
 
   const children: ReactNode[] = [];
   let renderedTo = 0;
@@ -81,7 +81,7 @@ export function Transcript({ id }: { id: string }) {
   children.push(<div key="gap at the end" style={{ height: list.heights.total - list.heights.top(renderedTo) }} />);
   const scrollToEnd = () => {
     list.scroller.scrollToEnd();
-    element.current?.focus({ preventScroll: true }); // the button goes
+    element.current?.focus({ preventScroll: true }); // the focused button disappears
   };
   return (
     <div className="transcript-frame">

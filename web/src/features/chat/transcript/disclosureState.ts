@@ -1,4 +1,4 @@
-/** Remembers which details of a row are open, to restore them when the row is mounted again. */
+/** Remembers which details of a row are open, and restores them when the row is mounted again. */
 export class DisclosureState {
   private readonly rows = new Map<string, Map<number, boolean>>();
 

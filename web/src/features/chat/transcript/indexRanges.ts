@@ -1,4 +1,4 @@
-/** Which rows are drawn, as spans that do not touch; a span goes up to its second number, without it. */
+/** A half-open range of row indexes: [from, to). */
 export type IndexRange = readonly [number, number];
 
 export function mergeRanges(ranges: readonly IndexRange[]): readonly IndexRange[] {

@@ -24,7 +24,7 @@ export class RetainedRows {
     return () => control.abort();
   }
 
-  /** From where to where, without the last one. */
+  /** The ranges of the retained rows. */
   ranges(indexOf: (id: string) => number | undefined): readonly IndexRange[] {
     const ends = [[this.focused, this.focused], this.selected ?? []];
     return ends.flatMap(([from, to]): readonly IndexRange[] => {

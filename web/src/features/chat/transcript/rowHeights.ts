@@ -9,7 +9,9 @@ export class RowHeights<T extends { readonly id: string }> {
 
   constructor(private readonly estimate: (row: T) => number) {}
 
-  /** `stored` changes seldom, `end` with every piece of an answer: only the end is looked at then. */
+  /**
+   * Sets the rows. `stored` changes seldom and `trailing` with every delta: then only the trailing rows are updated.
+   */
   setRows(stored: readonly T[], trailing: readonly T[]): void {
     const isSame = stored === this.stored;
     if (isSame) for (const row of this.trailing) this.indexById.delete(row.id);
@@ -51,7 +53,7 @@ export class RowHeights<T extends { readonly id: string }> {
     return this.top(this.count);
   }
 
-  /** Where a row begins. */
+  /** The offset of a row from the first row. */
   top(index: number): number {
     return this.tops[index] ?? 0;
   }
@@ -64,12 +66,12 @@ export class RowHeights<T extends { readonly id: string }> {
     return this.indexById.get(id);
   }
 
-  /** From here on, rows are at the end: they are always drawn. */
+  /** The index of the first trailing row. Trailing rows are always rendered. */
   get trailingStart(): number {
     return this.stored.length;
   }
 
-  /** The row that covers this place; the first or last one, where there is none. */
+  /** The index of the row at an offset, clamped to the list. */
   indexAt(y: number): number {
     let low = 0;
     let high = this.count - 1;

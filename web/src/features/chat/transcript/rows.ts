@@ -1,4 +1,7 @@
-/** The lines of a transcript, made from messages. A call stands with its result; a person's message with its files. */
+/**
+ * Builds the rows of the transcript from messages. Tool results join the row of their call, files the row of their
+ * message.
+ */
 import type { ErrorMessage, ToolRequestView, ToolResult } from "../../../api/schema";
 import type { Message } from "../../../api/types";
 import { isAlike } from "../../../store/structuralSharing";
@@ -7,7 +10,7 @@ import type { Outgoing, StreamingMessage } from "../../../store/state";
 type TextMessage = Extract<Message, { type: "text" }>;
 type Results = { readonly [call: string]: ToolResult };
 
-/** What a model says: while it is written, and afterwards under the same id. */
+/** An answer of the model: keeps its id from streaming to the stored message. */
 export interface AnswerRow {
   readonly kind: "answer";
   readonly id: string;
@@ -26,14 +29,14 @@ export type Row =
 
 const NO_RESULTS: Results = {};
 
-/** The lines of messages that are there. */
+/** The rows of stored messages. */
 export function rowsOf(messages: readonly Message[]): readonly Row[] {
   return createRowBuilder()(messages);
 }
 
 /**
- * Makes the lines again and again. A line whose messages are the same stays the same object, so that it is not drawn
- * again; where messages were only added, only the last turn is looked at.
+ * Returns a function that builds rows incrementally. A row whose messages are unchanged remains the same object, so
+ * that it is not rendered again; if messages were only added, only the last turn is rebuilt.
  */
 export function createRowBuilder(): (messages: readonly Message[]) => readonly Row[] {
   let previousMessages: readonly Message[] = [];
@@ -49,7 +52,7 @@ export function createRowBuilder(): (messages: readonly Message[]) => readonly R
   };
 }
 
-/** A line, and which message it begins with. */
+/** A row and the index of its first message. */
 interface BuiltRow {
   readonly row: Row;
   readonly start: number;
@@ -61,7 +64,7 @@ function commonPrefixLength(one: readonly Message[], other: readonly Message[]):
   return count;
 }
 
-/** The line with which the turn begins that holds this message: nothing before it can change any more. */
+/** The index of the row that starts the turn containing the given message. Rows before it can no longer change. */
 function lastTurnStart(built: readonly BuiltRow[], message: number): number {
   const index = built.findLastIndex(({ row, start }) => row.kind === "user" && start < message);
   return Math.max(0, index);
@@ -89,7 +92,7 @@ function buildRows(messages: readonly Message[], from: number): readonly BuiltRo
   return built;
 }
 
-/** A person's text, files and images of one turn are one line. */
+/** Joins text, files and images of one turn into one row. */
 function joinUserMessage(last: Row, message: Message): Row | null {
   const turn = message.metadata?.turn ?? null;
   const isJoined = last.kind === "user" && turn !== null && last.messages[0]?.metadata?.turn === turn;
@@ -108,7 +111,7 @@ function reuse(old: Row | undefined, fresh: Row): Row {
   return old !== undefined && isAlike(old, fresh) ? old : fresh;
 }
 
-/** The lines behind them: what is being sent, and what is being written. */
+/** The rows after the stored ones: messages being sent and answers being streamed. */
 export function trailingRows(sending: readonly Outgoing[], streaming: readonly StreamingMessage[]): readonly Row[] {
   return [
     ...sending.map((outgoing): Row => ({ kind: "sending", id: outgoing.key, outgoing })),
@@ -125,7 +128,7 @@ export function trailingRows(sending: readonly Outgoing[], streaming: readonly S
   ];
 }
 
-/** About how high a line is, before it is drawn. */
+/** The estimated height of a row in pixels, used until it is measured. */
 export function estimateHeight(row: Row): number {
   switch (row.kind) {
     case "answer":
@@ -147,7 +150,7 @@ function textHeight(text: string): number {
   return 24 * Math.ceil(text.length / 80);
 }
 
-/** The person's text in a line of theirs, as they wrote it. */
+/** The text of a user row, as typed. */
 export function userTextOf(row: Row): string {
   if (row.kind !== "user") return "";
   return row.messages

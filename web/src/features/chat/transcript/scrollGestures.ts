@@ -1,4 +1,4 @@
-/** Detects scroll gestures (wheel, touch, keys) before the list has moved. */
+/** Detects scroll gestures (wheel, touch, keys) before the list moves. */
 import { isComposing } from "../../../app/shortcuts";
 
 export interface ScrollGestureHandlers {
@@ -12,7 +12,7 @@ export interface ScrollGestureHandlers {
 const UP_KEYS = ["ArrowUp", "PageUp"];
 const DOWN_KEYS = ["ArrowDown", "PageDown"];
 
-/** Returns a function that removes the listeners. */
+/** Adds the listeners. Returns a function that removes them. */
 export function listenForScrollGestures(list: HTMLElement, handlers: ScrollGestureHandlers): () => void {
   const control = new AbortController();
   const options = { passive: true, signal: control.signal };
@@ -28,7 +28,7 @@ export function listenForScrollGestures(list: HTMLElement, handlers: ScrollGestu
     "touchmove",
     (event) => {
       const y = event.touches[0]?.clientY ?? finger;
-      if (y > finger) go(event, finger - y); // going down is seen when the list has moved
+      if (y > finger) go(event, finger - y); // downward scrolling is detected by the scroll event
       finger = y;
     },
     options,
@@ -41,12 +41,12 @@ export function listenForScrollGestures(list: HTMLElement, handlers: ScrollGestu
       if (DOWN_KEYS.includes(event.key)) go(event, 1);
       const goes = { Home: handlers.start, End: handlers.end }[event.key];
       if (goes === undefined || scrollsInside(event.target, list, event.key === "Home" ? -1 : 1)) return;
-      event.preventDefault(); // the browser would still be on its way when the list changes
+      event.preventDefault(); // a smooth scroll would continue while the list changes
       goes();
     },
     { signal: control.signal },
   );
-  // Who opens something wants to read it: it stays where it is, and grows downwards.
+  // Opening a disclosure unpins the list: the opened content stays in place and grows downwards.
   const disclosure = "summary, [aria-expanded]:not([aria-haspopup])";
   list.addEventListener(
     "click",
@@ -56,7 +56,7 @@ export function listenForScrollGestures(list: HTMLElement, handlers: ScrollGestu
   return () => control.abort();
 }
 
-/** Whether something inside the list scrolls by it. */
+/** Whether an element inside the list will scroll by the gesture. */
 function scrollsInside(target: EventTarget | null, list: HTMLElement, distance: number): boolean {
   for (
     let element = target instanceof Element ? target : null;

@@ -1,23 +1,26 @@
 /**
- * Where a list is scrolled to. This is the only one that writes `scrollTop`.
+ * The scroll position of a list. No other code writes `scrollTop`.
  *
- * A list is *pinned* to its end, or it holds the rows in place that are seen: their ids, and how far below the upper
- * edge each was when the person last moved the list. Whatever changes then, rows that come, go, grow or are measured
- * late, `hold` puts the first of them that is still there back where it was.
+ * The list is either *pinned* to its end, or anchored: it keeps the visible rows where they were when the user last
+ * scrolled. Whatever changes then (rows that come, go, grow or are measured late), `restore` puts the first remaining
+ * anchor back in its place.
  */
 import type { RowHeights } from "./rowHeights";
 import { listenForScrollGestures } from "./scrollGestures";
 
-/** Who is this near to the end follows it, unless they went up. */
+/** Scrolling down to within this distance of the end pins the list. */
 const NEAR_END_PX = 80;
-/** How far beyond the edges rows are drawn. */
+/** Rows are rendered up to this distance outside of the viewport. */
 const OVERSCAN_PX = 800;
-/** With these a person begins to move the list. */
+/** Events with which the user takes over the scroll position. */
 const INPUT_EVENTS = ["wheel", "touchstart", "pointerdown", "keydown"];
-/** Longer than browsers animate a scroll by one key. Writing `scrollTop` does not end the animation in Chromium. */
+/** Longer than a browser's smooth scroll for one key. In Chromium, writing `scrollTop` does not end that animation. */
 const SETTLE_MS = 500;
 
-/** A row, and how far below the upper edge it is. One that begins above has a part that begins nearer to the edge. */
+/**
+ * A visible row and its distance from the upper edge. For a row that begins above the edge, `part` is the first visible
+ * part.
+ */
 export interface Anchor {
   readonly id: string;
   readonly offset: number;
@@ -31,15 +34,18 @@ export class Scroller<T extends { readonly id: string }> {
   private readonly rows = new Map<string, HTMLElement>();
   private readonly ids = new WeakMap<Element, string>();
   private resizes: ResizeObserver | null = null;
-  /** Where we last saw or put it: elsewhere means that the person moved it. */
+  /** The last scroll position that was read or written; another position means that the user has scrolled. */
   private lastScrollTop = 0;
-  /** Something else may be seen than what is held. */
+  /** Whether the anchors may no longer be the visible rows. */
   private areAnchorsStale = false;
-  /** The list was sent to a place: until then, or until the person acts, a smooth scroll begun before does not count. */
+  /**
+   * After a programmatic scroll: until this time, or until the user acts, scroll events of an earlier smooth scroll are
+   * ignored.
+   */
   private settlesUntil = 0;
-  /** How much stands before the rows. */
+  /** The height of the content above the rows. */
   lead = 0;
-  /** What is to be drawn may be something else now. */
+  /** Called when the rendered range may have changed. */
   onMove: () => void = () => {};
 
   constructor(private readonly heights: RowHeights<T>) {}
@@ -76,7 +82,7 @@ export class Scroller<T extends { readonly id: string }> {
     };
   }
 
-  /** A row was drawn. Gives what is done when it is drawn no longer. */
+  /** Registers a mounted row. Returns a function to call when it is unmounted. */
   attachRow(id: string, row: HTMLElement): () => void {
     this.rows.set(id, row);
     this.ids.set(row, id);
@@ -92,7 +98,7 @@ export class Scroller<T extends { readonly id: string }> {
     if (id !== undefined) this.heights.setMeasured(id, row.getBoundingClientRect().height);
   }
 
-  /** The first row to be drawn, and the first one after them that is not. */
+  /** The range of rows to render: [from, to). */
   range(): readonly [number, number] {
     const height = this.element?.clientHeight ?? window.innerHeight;
     const top = this.top(height);
@@ -102,13 +108,13 @@ export class Scroller<T extends { readonly id: string }> {
     ];
   }
 
-  /** The row at the upper edge. */
+  /** The index of the row at the upper edge. */
   get first(): number {
     const anchor = this.isPinned ? undefined : this.anchor();
     return (anchor && this.heights.indexOf(anchor.id)) ?? this.heights.indexAt(this.top());
   }
 
-  /** Where the upper edge is among the rows. */
+  /** The offset of the upper edge from the first row. */
   top(height = this.element?.clientHeight ?? window.innerHeight): number {
     if (this.isPinned) return this.heights.total - height;
     const anchor = this.anchor();
@@ -120,9 +126,10 @@ export class Scroller<T extends { readonly id: string }> {
     return this.anchors.find(({ id }) => this.heights.indexOf(id) !== undefined);
   }
 
-  /** What is drawn has changed: rows are measured and put where they belong, before anybody sees them. */
+  /** Called after each render: measures the rows and restores their places before the browser paints. */
   afterRender(): void {
-    if (this.heights.count > 0 && this.anchors.length > 0 && this.anchor() === undefined) this.isPinned = true; // all others
+    // No anchor is left: follow the end.
+    if (this.heights.count > 0 && this.anchors.length > 0 && this.anchor() === undefined) this.isPinned = true;
     for (const row of this.rows.values()) this.measureRow(row);
     this.restore();
   }
@@ -132,7 +139,7 @@ export class Scroller<T extends { readonly id: string }> {
     if (element === null) return;
     if (this.isPinned) element.scrollTop = element.scrollHeight;
     else {
-      const movedByUser = this.movedByUser(element); // by the person, and what is drawn has changed already
+      const movedByUser = this.movedByUser(element); // the user may scroll before the render
       if (movedByUser !== 0) this.anchors = this.anchors.map((each) => shifted(each, -movedByUser));
       this.areAnchorsStale ||= movedByUser !== 0;
       const drift = this.drift(element);
@@ -142,7 +149,7 @@ export class Scroller<T extends { readonly id: string }> {
     if (this.anchors.length === 0) this.recordAnchors();
   }
 
-  /** How far what is held has moved. */
+  /** The distance by which the anchor has moved. */
   private drift(element: HTMLElement): number {
     const anchor = this.anchor();
     const row = anchor === undefined ? undefined : this.rows.get(anchor.id);
@@ -151,7 +158,7 @@ export class Scroller<T extends { readonly id: string }> {
     return offsetOf(part.element, element) - part.offset;
   }
 
-  /** The list is elsewhere: because of what the person does, if it is not because of us. */
+  /** Handles a scroll event: records the user's position, and ignores our own writes. */
   private onScroll(element: HTMLElement): void {
     if (this.isSettling) return this.restore();
     const movedByUser = this.movedByUser(element);
@@ -166,7 +173,7 @@ export class Scroller<T extends { readonly id: string }> {
     return performance.now() < this.settlesUntil;
   }
 
-  /** How far the person has moved it. A list that was cut short moves by itself. */
+  /** The distance scrolled by the user. A list that became shorter moves by itself, which does not count. */
   private movedByUser(element: HTMLElement): number {
     if (this.isSettling) return 0;
     const movedByUser = element.scrollTop - this.lastScrollTop;
@@ -174,7 +181,7 @@ export class Scroller<T extends { readonly id: string }> {
     return Math.abs(movedByUser) <= 0.5 || isCut ? 0 : movedByUser;
   }
 
-  /** Remembers what is seen, and where. */
+  /** Records the visible rows and their places. */
   private recordAnchors(): void {
     const { element } = this;
     if (element === null) return;
@@ -190,7 +197,7 @@ export class Scroller<T extends { readonly id: string }> {
     this.anchors = visible.length > 0 ? visible : this.estimatedAnchors(element.scrollTop - this.lead);
   }
 
-  /** Somebody went so far at once that nothing is drawn there yet. */
+  /** The anchor after a jump to a place without rendered rows. */
   private estimatedAnchors(top: number): readonly Anchor[] {
     const index = this.heights.indexAt(top);
     const row = this.heights.rowAt(index);
@@ -204,7 +211,7 @@ export class Scroller<T extends { readonly id: string }> {
     this.onMove();
   }
 
-  /** How much there is below what is seen. */
+  /** The distance between the viewport and the end of the list. */
   get distanceToEnd(): number {
     const { element } = this;
     return element === null ? 0 : element.scrollHeight - element.clientHeight - element.scrollTop;
@@ -217,7 +224,7 @@ export class Scroller<T extends { readonly id: string }> {
     this.restore();
   }
 
-  /** Puts a row to the upper edge, or a little below it. */
+  /** Scrolls a row to the given distance from the upper edge. */
   scrollTo(id: string, offset: number): void {
     this.isPinned = false;
     this.settlesUntil = performance.now() + SETTLE_MS;
@@ -235,7 +242,10 @@ function shifted({ id, offset, part }: Anchor, by: number): Anchor {
   return { id, offset: offset + by, part: part && { ...part, offset: part.offset + by } };
 }
 
-/** The paragraph at the upper edge: a narrower window makes what is above it longer. */
+/**
+ * The paragraph at the upper edge. In a narrower window, the text above it becomes longer, so the row alone is no
+ * stable anchor.
+ */
 function partOf(row: Element, element: Element): Anchor["part"] {
   for (const part of row.querySelectorAll(".md > *")) {
     const offset = offsetOf(part, element);

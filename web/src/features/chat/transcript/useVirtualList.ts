@@ -13,13 +13,13 @@ interface Row {
 }
 
 export interface Rows<T> {
-  /** Under this name the list is found again. */
+  /** The key under which the list and its position are cached. */
   readonly name: string;
   readonly stored: readonly T[];
   readonly trailing: readonly T[];
-  /** How much stands before the rows. */
+  /** The height of the content above the rows. */
   readonly lead: number;
-  /** The end is gone to when this changes. */
+  /** The list scrolls to its end when this changes. */
   readonly lastSentKey: string | null;
 }
 
@@ -30,7 +30,7 @@ export interface VirtualListView<T extends Row> {
   readonly element: RefObject<HTMLDivElement | null>;
 }
 
-/** Gives the list for a name: a function of its own for each kind of row. */
+/** Creates a cache of lists by name; `estimate` returns the estimated height of a row. */
 export function createListCache<T extends Row>(estimate: (row: T) => number): (name: string) => VirtualList<T> {
   const cache = new Map<string, VirtualList<T>>();
   return (name) => {

@@ -1,4 +1,4 @@
-/** A virtual list: renders only the visible rows, and keeps its state when the user returns to a conversation. */
+/** A virtual list: renders only the visible rows, and keeps its position while another conversation is selected. */
 import { DisclosureState } from "./disclosureState";
 import { RowHeights } from "./rowHeights";
 import { RetainedRows } from "./retainedRows";
@@ -8,12 +8,12 @@ import { type IndexRange, mergeRanges } from "./indexRanges";
 const NEAR_START_PX = 1_500;
 
 export interface ListStatus {
-  /** The end is out of sight, and is not followed. */
+  /** Whether the end is out of sight and not followed. */
   readonly isAway: boolean;
-  /** So many rows came at the end since it was last followed. */
+  /** The number of rows added at the end since it was last followed. */
   readonly newRows: number;
   readonly isNearStart: boolean;
-  /** The row at the upper edge. */
+  /** The index of the row at the upper edge. */
   readonly first: number;
 }
 
@@ -22,7 +22,7 @@ export class VirtualList<T extends { readonly id: string }> {
   readonly scroller: Scroller<T>;
   private readonly retained = new RetainedRows();
   private readonly disclosure = new DisclosureState();
-  /** The last stored row when the end was last followed, and how many rows stood behind it. */
+  /** The last stored row and the number of rows after it, when the end was last followed. */
   private lastFollowed: { readonly id: string | undefined; readonly behind: number } = { id: undefined, behind: 0 };
 
   constructor(estimate: (row: T) => number) {
@@ -35,13 +35,13 @@ export class VirtualList<T extends { readonly id: string }> {
     return () => undo.forEach((each) => each());
   }
 
-  /** A row was drawn. Gives what is done when it is drawn no longer. */
+  /** Registers a mounted row. Returns a function to call when it is unmounted. */
   attachRow(id: string, row: HTMLElement): () => void {
     this.disclosure.restore(id, row);
     return this.scroller.attachRow(id, row);
   }
 
-  /** The rows that are to be drawn now. Those at the end always are. */
+  /** The ranges of rows to render. Trailing rows are always included. */
   rangesToRender(): readonly IndexRange[] {
     const { heights, retained, scroller } = this;
     return mergeRanges([

@@ -42,7 +42,7 @@ export function DeliveryStatus({ outgoing }: { outgoing: Outgoing }) {
   );
 }
 
-/** What its text names is named there still; the rest was attached. */
+/** Converts payloads back to a draft. Files named in the text are not attached again. */
 export function draftOf(payloads: readonly Payload[]): Draft {
   const text = payloads.flatMap((each) => (each.type === "text" ? [each.content] : [])).join("\n\n");
   const referencedPaths = new Set(parseReferences(text).map(({ path }) => path));

@@ -1,4 +1,4 @@
-/** The files and images of a person's message: a small picture where its bytes are there, else a chip with the name. */
+/** The files and images of a message: a picture if its bytes are available, else a chip with the name. */
 import type { Reason } from "../../../api/schema";
 import { problemOfError } from "../../../api/types";
 import { useLanguage, useAppServices } from "../../../app/appServices";
@@ -12,7 +12,7 @@ import { notify } from "../../../ui/Notices";
 import { sayProblem } from "../../../ui/ProblemNote";
 import { uploadName } from "../composer/uploads";
 
-/** Parts of a message that was stored, and of one that is on its way. */
+/** A file or image of a stored message or of a payload. */
 export interface FilePart {
   readonly key: string;
   readonly type: "file_reference" | "image";
@@ -29,7 +29,7 @@ interface Part {
   readonly message_id?: string;
 }
 
-/** The files among the parts of a message. */
+/** The files and images among the parts of a message. */
 export function filesOf(parts: readonly (Part | (Part & Omit<FilePart, "key" | "type">))[]): readonly FilePart[] {
   return parts.flatMap((part, index) => {
     if (part.type !== "file_reference" && part.type !== "image") return [];
@@ -37,7 +37,7 @@ export function filesOf(parts: readonly (Part | (Part & Omit<FilePart, "key" | "
   });
 }
 
-/** With a `context`, an upload of it can be copied into the project. */
+/** With `context`, uploads offer to be copied into the project. */
 export function FileChips({ files, context = null }: { files: readonly FilePart[]; context?: string | null }) {
   if (files.length === 0) return null;
   return (

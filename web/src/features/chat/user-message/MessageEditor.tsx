@@ -1,4 +1,4 @@
-/** Edits a message. Esc cancels; a text that cannot be sent stays here with the reason. */
+/** Edits a message. Esc cancels; a text that cannot be sent remains, with the reason. */
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { useAtom } from "../../../app/atom";
 import { useAction } from "../../../app/appServices";
@@ -12,12 +12,12 @@ import { type MessageEdit, messageEdit, focusComposer } from "../messageEdit";
 
 interface Props {
   edit: MessageEdit;
-  /** What the box is called. */
+  /** The accessible name of the text field. */
   label: string;
-  /** What the button does. */
+  /** The label of the submit button. */
   submitLabel: string;
   note?: string;
-  /** Whether there is something beside the text. */
+  /** Whether the message has files, so that its text may be empty. */
   hasFiles: boolean;
   whyNot: string | null;
   save(text: string): Promise<unknown>;

@@ -1,4 +1,4 @@
-/** A person's words. A long text is cut after some lines until somebody wants all of it. */
+/** The text of a user message. A long text is collapsed to its first lines. */
 import { useMemo, useState } from "react";
 import { useTexts } from "../../../i18n/texts";
 import { Button } from "../../../ui/Button";
@@ -6,10 +6,10 @@ import { visibleText } from "../../../ui/safeText";
 
 const MAX_PREVIEW_LINES = 20;
 const CHARACTERS_PER_LINE = 80;
-/** Those that somebody has opened, also when their line was not drawn for a while. */
+/** Ids of expanded messages, kept while their rows are unmounted. */
 const expandedIds = new Set<string>();
 
-/** What is shown of it at first, and how many lines it has. Nothing is cut that is hardly longer. */
+/** The collapsed text and the number of lines. A text that is only slightly longer is not collapsed. */
 export function previewOf(text: string): { readonly preview: string; readonly lines: number; readonly isCut: boolean } {
   const lines = text.split("\n");
   let budget = MAX_PREVIEW_LINES * CHARACTERS_PER_LINE;

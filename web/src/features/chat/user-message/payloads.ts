@@ -15,7 +15,10 @@ export function isUserMessage(messages: readonly UserMessagePart[]): boolean {
   return messages.some(({ type }) => type === "text" || type === "file_reference" || type === "image");
 }
 
-/** The payloads of an edited message: files named only by the old text go, files named by the new text come, others stay. */
+/**
+ * The payloads of an edited message: files named only by the old text are removed, files named by the new text are
+ * added, all others stay.
+ */
 export function editedPayloads(
   messages: readonly UserMessagePart[],
   text: string,
@@ -53,13 +56,13 @@ function referenceText({ path, range }: FileReference): string {
   return formatReference(path, from === null ? null : { from, to: range?.end_line ?? from });
 }
 
-/** From where it came: a path is read again, an address asked again. */
+/** The payload of an image by its source: the server reads the path or fetches the URL again. */
 function imagePayload({ path, url, data, recognition }: Image): Payload {
   const source = path != null ? { path } : url != null ? { url } : { base64: data ?? "" };
   return { type: "image", ...source, ...(recognition === undefined ? {} : { recognition }) };
 }
 
-/** Data that accompanied the message and stays with its edited version. */
+/** Data that accompanied the message and is sent again with the edited version. */
 export function carriedOver(messages: readonly UserMessagePart[]): {
   data_context?: DataContext;
   extra_user_messages?: readonly string[];

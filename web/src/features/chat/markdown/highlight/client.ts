@@ -1,4 +1,4 @@
-/** Asks for the colours of code: one thread for the page, begun with the first question. What was found is remembered. */
+/** Highlights code in a worker, which is started with the first request. Results are cached. */
 import { useEffect, useState } from "react";
 import { SizedLruCache } from "./lruCache";
 import type { LanguageName } from "./languages";
@@ -7,24 +7,24 @@ import type { Answer, Question } from "./worker";
 
 const MAX_CHARACTERS = 100_000;
 const MAX_LINES = 2_000;
-/** A grammar can be led astray. The thread is ended then, and this code stays plain. */
+/** A pathological input can take forever: the worker is terminated, and this code stays plain. */
 const WORKER_TIMEOUT_MS = 10_000;
 
 interface QueuedRequest extends Question {
   readonly answer: (runs: Answer) => void;
 }
 
-/** What is remembered, in letters, and what an entry costs without any. */
+/** The size of the cache, and the overhead of an entry, in characters. */
 const MAX_CACHED_CHARACTERS = 1_000_000;
 const ENTRY_OVERHEAD = 100;
 
-/** `null` for code that stays plain. */
+/** Null for code that stays plain. */
 const cache = new SizedLruCache<readonly Run[] | null>(MAX_CACHED_CHARACTERS);
 const queue: QueuedRequest[] = [];
 let worker: Worker | undefined;
 let isBusy = false;
 
-/** The runs of this code, once they are there. Without a language it stays plain. */
+/** The highlighted runs of a code block once they are available; undefined for plain code. */
 export function useHighlightedRuns(code: string, language: LanguageName | undefined): readonly Run[] | undefined {
   const key = `${language ?? ""} ${code}`;
   const [result, setResult] = useState<{ readonly key: string; readonly runs: Answer }>();
@@ -41,7 +41,7 @@ export function useHighlightedRuns(code: string, language: LanguageName | undefi
     return () => {
       isShown = false;
       const index = queue.indexOf(request);
-      if (index > 0) queue.splice(index, 1); // the first one is being answered
+      if (index > 0) queue.splice(index, 1); // the worker is processing the first request
     };
   }, [key, code, language]);
   return result?.key === key ? result.runs : (cache.get(key) ?? undefined);

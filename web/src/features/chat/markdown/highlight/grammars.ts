@@ -1,4 +1,4 @@
-/** The grammars, each a file of its own that is fetched when the first code in its language is shown. */
+/** The grammars: each is a separate chunk that is loaded with the first code in its language. */
 import type { LanguageRegistration } from "@shikijs/primitive";
 import type { LanguageName } from "./languages";
 

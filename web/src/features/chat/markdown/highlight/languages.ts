@@ -1,11 +1,11 @@
-/** The languages that get colours: how they are called behind a fence, and how a file of them ends. */
+/** The highlighted languages, with their names in fences and their file extensions. */
 
 export interface Language {
   readonly name: string;
   readonly ending: string;
 }
 
-// name, a file's ending, other names
+// Name, file extension, aliases.
 const TABLE = [
   ["typescript", "ts", "mts", "cts"],
   ["tsx", "tsx"],
@@ -49,7 +49,7 @@ for (const [name, ending, ...others] of TABLE) {
   for (const called of [name, ending, ...others]) BY_NAME.set(called, { name, ending });
 }
 
-/** The language of a fence. `info` is all that stands behind it: the language comes first. */
+/** The language of a fence: the first word of its info string. */
 export function languageOf(info: string): (Language & { readonly name: LanguageName }) | undefined {
   return BY_NAME.get((info.split(/[\s,{:]/, 1)[0] ?? "").toLowerCase());
 }

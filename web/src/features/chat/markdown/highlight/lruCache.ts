@@ -1,4 +1,4 @@
-/** A memory that holds at most so much: what was not asked for the longest goes first. */
+/** A size-limited cache that evicts the least recently used entry first. */
 export class SizedLruCache<T> {
   readonly #entries = new Map<string, { readonly value: T; readonly size: number }>();
   readonly #most: number;

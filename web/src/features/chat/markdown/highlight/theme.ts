@@ -1,4 +1,4 @@
-/** Seven kinds of words in code, by the names that grammars give them. The page says which colours they have. */
+/** Maps the scopes of grammars to seven kinds of tokens, which are coloured by CSS. */
 import type { ThemeRegistrationRaw } from "@shikijs/primitive";
 
 export type Kind = "" | "keyword" | "string" | "number" | "comment" | "function" | "type" | "punctuation";
@@ -52,7 +52,7 @@ const SCOPES: Readonly<Record<Exclude<Kind, "">, readonly string[]>> = {
   punctuation: ["punctuation", "keyword.operator", "meta.brace", "storage.type.function.arrow"],
 };
 
-/** A theme can only say colours: each kind has a number as its colour. */
+/** A theme can only assign colours, so each kind is encoded as a colour. */
 const KINDS = new Map<string, Kind>();
 const settings = Object.entries(SCOPES).map(([kind, scope], index) => {
   const foreground = `#00000${index + 1}`;

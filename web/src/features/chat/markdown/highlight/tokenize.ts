@@ -1,11 +1,11 @@
-/** Code to runs of one kind each. This is what runs beside the page: it is slow, and nothing waits for it. */
+/** Tokenizes code into runs of one kind. Slow, and therefore runs in the worker. */
 import { createJavaScriptRegexEngine } from "@shikijs/engine-javascript";
 import { codeToTokensBase, createShikiPrimitive } from "@shikijs/primitive";
 import { GRAMMARS } from "./grammars";
 import type { LanguageName } from "./languages";
 import { kindOf, THEME, type Kind } from "./theme";
 
-/** A piece of text and its kind. All pieces together are the code, letter for letter. */
+/** A run of text of one kind. All runs together are the code. */
 export type Run = readonly [text: string, kind: Kind];
 
 const MAX_LINE_CHARACTERS = 2_000;
@@ -22,7 +22,8 @@ export async function tokenize(code: string, language: LanguageName): Promise<Ru
     lang: language,
     theme: THEME.name ?? "",
     tokenizeMaxLineLength: MAX_LINE_CHARACTERS,
-    tokenizeTimeLimit: 0, // a line that is given up halfway spoils all that follow; the page has patience for the whole
+    // No limit: an aborted line breaks the lines after it, and the client terminates the worker after a timeout.
+    tokenizeTimeLimit: 0,
   });
   const runs: [string, Kind][] = [];
   for (const [index, line] of lines.entries()) {
@@ -32,7 +33,7 @@ export async function tokenize(code: string, language: LanguageName): Promise<Ru
   return runs;
 }
 
-/** Space has no colour: it goes with what is before it. */
+/** Blanks have no colour and join the previous run. */
 function add(runs: [string, Kind][], text: string, kind: Kind): void {
   const last = runs.at(-1);
   if (last !== undefined && (last[1] === kind || text.trim() === "")) last[0] += text;

@@ -1,4 +1,4 @@
-/** The thread beside the page that finds the colours of code. One question at a time, one answer to each. */
+/** The highlighting worker: one request at a time, one response to each. */
 import type { LanguageName } from "./languages";
 import { tokenize, type Run } from "./tokenize";
 
@@ -7,7 +7,7 @@ export interface Question {
   readonly language: LanguageName;
 }
 
-/** Nothing if the language could not be loaded or its grammar failed. */
+/** Undefined if the language could not be loaded or its grammar failed. */
 export type Answer = readonly Run[] | undefined;
 
 addEventListener("message", (event: MessageEvent<Question>) => {
