@@ -25,8 +25,8 @@ const CALM: KeyContext = {
   isDangerous: false,
   hasRuleOffers: true,
   hasSingleKeys: true,
-  sinceShown: 10_000,
-  sinceTyped: 10_000,
+  msSinceChange: 10_000,
+  msSinceTyping: 10_000,
   isMac: false,
 };
 const shift = { shiftKey: true };
@@ -43,9 +43,9 @@ const TABLE: readonly [
   ["Enter approves with the focus on the page", { key: "Enter" }, { place: "body" }, "approve"],
   ["Enter does nothing on a dangerous call", { key: "Enter" }, { isDangerous: true }, null],
   ["Enter on a button is the button's", { key: "Enter" }, { place: "control" }, null],
-  ["Esc leaves the card", { key: "Escape" }, {}, "leave"],
-  ["Esc leaves a card that has only just appeared", { key: "Escape" }, { sinceShown: 0 }, "leave"],
-  ["Esc on a button of the card leaves it, too", { key: "Escape" }, { place: "control" }, "leave"],
+  ["Esc leaves the card", { key: "Escape" }, {}, "leaveCard"],
+  ["Esc leaves a card that has only just appeared", { key: "Escape" }, { msSinceChange: 0 }, "leaveCard"],
+  ["Esc on a button of the card leaves it, too", { key: "Escape" }, { place: "control" }, "leaveCard"],
   ["Esc with the focus on the page decides nothing", { key: "Escape" }, { place: "body" }, null],
   ["Ctrl+Backspace rejects", { key: "Backspace", ...ctrl }, {}, "reject"],
   ["Ctrl+Backspace rejects a dangerous call, too", { key: "Backspace", ...ctrl }, { isDangerous: true }, "reject"],
@@ -63,7 +63,7 @@ const TABLE: readonly [
   ["R asks for a reason with the lock on", { key: "R" }, {}, "reason"],
   ["other letters do nothing", { key: "y" }, {}, null],
   ["Shift+Enter approves all", { key: "Enter", ...shift }, {}, "approveAll"],
-  ["Shift+Esc rejects nothing", { key: "Escape", ...shift }, {}, "leave"],
+  ["Shift+Esc rejects nothing", { key: "Escape", ...shift }, {}, "leaveCard"],
   ["Ctrl+Shift+Backspace rejects all", { key: "Backspace", ...ctrl, ...shift }, {}, "rejectAll"],
   [
     "Ctrl+Shift+Backspace in the box is the box's",
@@ -80,7 +80,7 @@ const TABLE: readonly [
     "Ctrl+Enter leads to a dangerous call and approves nothing",
     { key: "Enter", ...ctrl },
     { place: "composer", isDangerous: true },
-    "look",
+    "focus",
   ],
   ["Ctrl+Backspace in the empty box rejects", { key: "Backspace", ...ctrl }, { place: "composer" }, "reject"],
   ["Enter in the empty box is the box's", { key: "Enter" }, { place: "composer" }, null],
@@ -117,20 +117,20 @@ const anywhere = fc.record({
   isDangerous: fc.boolean(),
   hasRuleOffers: fc.boolean(),
   hasSingleKeys: fc.boolean(),
-  sinceShown: fc.nat(2 * GRACE_MS),
-  sinceTyped: fc.nat(2 * GRACE_MS),
+  msSinceChange: fc.nat(2 * GRACE_MS),
+  msSinceTyping: fc.nat(2 * GRACE_MS),
   isMac: fc.boolean(),
 });
 
 test("nothing is decided by a key that repeats, composes, is taken, or comes too early", () => {
   fc.assert(
     fc.property(anyKey, anywhere, (event, at) => {
-      const isLate = at.sinceShown >= GRACE_MS && at.sinceTyped >= GRACE_MS;
+      const isLate = at.msSinceChange >= GRACE_MS && at.msSinceTyping >= GRACE_MS;
       const isFree =
         !event.repeat && !event.isComposing && event.keyCode !== 229 && !event.defaultPrevented && !event.altKey;
       const decision = decisionForKey(event, at);
       if (!isFree || at.place === "elsewhere") expect(decision).toBeNull();
-      if (!isLate) expect([null, "leave"]).toContain(decision);
+      if (!isLate) expect([null, "leaveCard"]).toContain(decision);
     }),
   );
 });
@@ -146,7 +146,7 @@ test("no key ever approves a dangerous call by itself", () => {
 test("Esc never decides anything, wherever and whenever it is pressed", () => {
   fc.assert(
     fc.property(anyKey, anywhere, (event, at) => {
-      expect([null, "leave"]).toContain(decisionForKey({ ...event, key: "Escape" }, at));
+      expect([null, "leaveCard"]).toContain(decisionForKey({ ...event, key: "Escape" }, at));
     }),
   );
 });

@@ -10,7 +10,7 @@ import { existingReferences, payloadsOfDraft, remainingDraft } from "../src/feat
 import { type Draft, NO_DRAFT, createDrafts, parseDraft, type DraftStorage } from "../src/features/chat/drafts";
 import { unlistedOutgoing } from "../src/features/chat/queue/unlistedOutgoing";
 import { type Outgoing } from "../src/store/state";
-import { sizeOf } from "../src/ui/fileSize";
+import { formatFileSize } from "../src/ui/fileSize";
 
 function pressed(key: string, more: Partial<ComposerKeyEvent> = {}): ComposerKeyEvent {
   const none = { shiftKey: false, altKey: false, ctrlKey: false, metaKey: false };
@@ -183,7 +183,13 @@ test("only what is a file of the workspace becomes a reference, the rest stays t
 });
 
 test("sizes are read in steps of 1024", () => {
-  expect([0, 1023, 1024, 1_500, 20 * 1024 * 1024].map(sizeOf)).toEqual(["0 B", "1023 B", "1.0 kB", "1.5 kB", "20 MB"]);
+  expect([0, 1023, 1024, 1_500, 20 * 1024 * 1024].map(formatFileSize)).toEqual([
+    "0 B",
+    "1023 B",
+    "1.0 kB",
+    "1.5 kB",
+    "20 MB",
+  ]);
 });
 
 test("what is written and attached while a message is being sent stays in the box", () => {

@@ -196,7 +196,7 @@ const HEALED = {
   "where signals come as they were sent, however late the answers are, the copy needs nothing more": "nothing",
 };
 
-test.each(Object.entries(HEALED))("%s", { timeout: 600_000 }, async (_, how) => {
+test.each(Object.entries(HEALED))("%s", { timeout: 600_000 }, async (_, action) => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.array(step, { maxLength: 120, size: "max" }), async (seed, steps) => {
       const { network, take, runner } = await world(seed);
@@ -210,11 +210,11 @@ test.each(Object.entries(HEALED))("%s", { timeout: 600_000 }, async (_, how) => 
           broken ??= error;
         }
       });
-      for (const each of steps) await take(each, how === "nothing");
-      if (network.isUp && how === "connection") network.cut();
+      for (const each of steps) await take(each, action === "nothing");
+      if (network.isUp && action === "connection") network.cut();
       if (!network.isUp) network.connect();
       await network.calm();
-      if (how === "change") {
+      if (action === "change") {
         network.model.create("d", 0);
         network.model.openTab("d", network.model.session.active_context_id === null);
         await network.calm();

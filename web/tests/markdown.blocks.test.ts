@@ -1,7 +1,7 @@
 /** Growing answers: the blocks depend on the text alone, however it was split, and finished blocks stay the same. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { EMPTY_ANSWER, updateAnswer, type Answer } from "../src/features/chat/markdown/blocks";
+import { EMPTY_ANSWER, updateAnswer, type ParsedAnswer } from "../src/features/chat/markdown/blocks";
 import { lex } from "../src/features/chat/markdown/lexer";
 
 const LINES = [
@@ -85,13 +85,13 @@ const line = fc.oneof(
 const text = fc.array(line, { maxLength: 24 }).map((lines) => lines.join("\n"));
 const cuts = fc.array(fc.nat({ max: 400 }), { maxLength: 12 });
 
-function told(whole: string, places: readonly number[]): Answer {
+function told(whole: string, places: readonly number[]): ParsedAnswer {
   let answer = EMPTY_ANSWER;
   for (const place of [...places].sort((a, b) => a - b)) answer = updateAnswer(answer, whole.slice(0, place), true);
   return updateAnswer(answer, whole, false);
 }
 
-const tokensOf = (answer: Answer) => answer.blocks.map((block) => block.token);
+const tokensOf = (answer: ParsedAnswer) => answer.blocks.map((block) => block.token);
 
 test("however a text is cut, its blocks are those of the whole text", () => {
   fc.assert(
@@ -124,7 +124,7 @@ test("a finished block stays the same object, and only the end is lexed again", 
   let lexed = 0;
   for (let step = 1; step <= steps; step++) {
     const next = updateAnswer(answer, whole.slice(0, step * 4), true);
-    lexed += next.text.length - answer.cut;
+    lexed += next.text.length - answer.frozenEnd;
     rendered += next.blocks.filter((block, index) => block !== answer.blocks[index]).length;
     answer = next;
   }

@@ -4,9 +4,9 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { EMPTY_ANSWER, updateAnswer } from "../src/features/chat/markdown/blocks";
-import { Markdown, type MarkdownWords } from "../src/features/chat/markdown/Markdown";
+import { Markdown, type MarkdownLabels } from "../src/features/chat/markdown/Markdown";
 
-const words: MarkdownWords = {
+const labels: MarkdownLabels = {
   copy: "c",
   copied: "c",
   copyTable: "c",
@@ -58,12 +58,12 @@ const TEXTS: Readonly<Record<string, string>> = {
 };
 
 test.each(Object.entries(TEXTS))("%s", { timeout: 60_000 }, (_, text) => {
-  const html = renderToStaticMarkup(<Markdown text={text} isStreaming={false} words={words} />);
+  const html = renderToStaticMarkup(<Markdown text={text} isStreaming={false} labels={labels} />);
   expect(html.match(/</g)?.length ?? 0).toBeLessThan(100_000);
 });
 
 test("what is deeper than anyone writes stays as typed", () => {
-  const html = renderToStaticMarkup(<Markdown text={">".repeat(10_000)} isStreaming={false} words={words} />);
+  const html = renderToStaticMarkup(<Markdown text={">".repeat(10_000)} isStreaming={false} labels={labels} />);
   expect(html.match(/<blockquote>/g)).toHaveLength(24);
   expect(html).toContain("&gt;".repeat(100));
 });

@@ -1,9 +1,9 @@
 /** The rendered elements of an answer: no raw HTML, no loaded resources, no misleading links. */
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, test } from "vitest";
-import { Markdown, type MarkdownWords } from "../src/features/chat/markdown/Markdown";
+import { Markdown, type MarkdownLabels } from "../src/features/chat/markdown/Markdown";
 
-const words: MarkdownWords = {
+const labels: MarkdownLabels = {
   copy: "Copy",
   copied: "Copied",
   copyTable: "Copy table",
@@ -18,7 +18,7 @@ const words: MarkdownWords = {
 };
 
 function shown(text: string, isStreaming = false): string {
-  const html = renderToStaticMarkup(<Markdown text={text} isStreaming={isStreaming} words={words} />);
+  const html = renderToStaticMarkup(<Markdown text={text} isStreaming={isStreaming} labels={labels} />);
   return html.replace(/^<div class="md">/, "").replace(/<\/div>$/, "");
 }
 

@@ -72,7 +72,7 @@ test("nothing that starts a turn or goes on with one overtakes a switch", async 
   const body = { payloads: [{ type: "text", content: "x" }] } as const;
   const all = [
     act(send("go")),
-    ...(["continue", "resume", "retry"] as const).map((how) => act({ kind: "steer", id: "a", how })),
+    ...(["continue", "resume", "retry"] as const).map((action) => act({ kind: "control", id: "a", action })),
     outcome(api("POST /api/contexts/{context_id}/messages/{message_id}/edit", { path, body })),
     outcome(api("PATCH /api/contexts/{context_id}/queue/{message_id}", { path, body })),
     outcome(api("DELETE /api/contexts/{context_id}/queue/{message_id}", { path })),
@@ -87,8 +87,8 @@ test("nothing that starts a turn or goes on with one overtakes a switch", async 
 test("a stop waits for nothing, and neither does another conversation", async () => {
   const { switches, act, settle, names } = makeWorld();
   switches.begin("a");
-  void act({ kind: "steer", id: "a", how: "cancel" });
-  void act({ kind: "steer", id: "a", how: "pause" });
+  void act({ kind: "control", id: "a", action: "cancel" });
+  void act({ kind: "control", id: "a", action: "pause" });
   void act(send("go", "b"));
   await settle();
   expect(names()).toEqual(["POST a/cancel", "POST a/pause", "POST b/messages"]);
@@ -117,7 +117,7 @@ test("of several choices the last one decides", async () => {
   await settle();
   expect(names()).toEqual(["POST a/messages"]);
   const [three, four] = [switches.begin("a"), switches.begin("a")];
-  const refused = act({ kind: "steer", id: "a", how: "continue" });
+  const refused = act({ kind: "control", id: "a", action: "continue" });
   three("switched");
   four("stayed");
   expect(await refused).toBe(MODE_NOT_SWITCHED);

@@ -1,6 +1,6 @@
 /** Texts of nested reasons, and of notes that the runtime stores. */
 import { describe, expect, it } from "vitest";
-import { isCode, say } from "../src/i18n/say";
+import { isCode, translateReason } from "../src/i18n/serverTexts";
 
 describe("a reason that holds reasons", () => {
   const left = [
@@ -9,15 +9,15 @@ describe("a reason that holds reasons", () => {
   ];
 
   it("is one text in the reader's language", () => {
-    const english = say({ code: "undo_nothing", params: { left } }, "en");
+    const english = translateReason({ code: "undo_nothing", params: { left } }, "en");
     expect(english).toContain("The git index in . changed");
     expect(english).toContain("build/x");
     expect(english).not.toContain("{");
-    expect(say({ code: "undo_nothing", params: { left } }, "zh")).toContain("暂存区");
+    expect(translateReason({ code: "undo_nothing", params: { left } }, "zh")).toContain("暂存区");
   });
 
   it("shows another list as it is", () => {
-    expect(say({ code: "undo_nothing", params: { left: ["a"] } }, "en")).toContain('["a"]');
+    expect(translateReason({ code: "undo_nothing", params: { left: ["a"] } }, "en")).toContain('["a"]');
   });
 });
 

@@ -4,7 +4,7 @@ import type { CallView, ContextSummary, Problem } from "../src/api/schema";
 import { validateArguments } from "../src/features/approvals/argumentValidation";
 import { subagentsOf, uuidTime } from "../src/features/tool-calls/subagentsOf";
 import { argumentsOf, durationText, summaryOf, contentOf, risksOf, titleOf } from "../src/features/tool-calls/callText";
-import { answeredElsewhere, selectedCalls, remainingDecisions } from "../src/features/approvals/pendingCalls";
+import { callsDecidedElsewhere, selectedCalls, remainingDecisions } from "../src/features/approvals/pendingCalls";
 import { countdownText, remainingElevation } from "../src/features/modes/remainingElevation";
 
 const callOf = (id: string, more: Partial<CallView> = {}): CallView => ({
@@ -48,7 +48,7 @@ test("several decisions of which one came too late go on without it, and end", (
 
 test("what vanished was answered elsewhere, unless it was answered here", () => {
   const [a, b, c] = [callOf("a"), callOf("b"), callOf("c")];
-  expect(answeredElsewhere([a, b, c], [c], new Set(["a"]))).toEqual([b]);
+  expect(callsDecidedElsewhere([a, b, c], [c], new Set(["a"]))).toEqual([b]);
 });
 
 test("a chosen subset is what is ticked and still waits; nothing ticked is all", () => {
@@ -115,13 +115,13 @@ test.each([
   ['{"command": "date", "colour": 1}', "unknown"],
   ['{"command": 3}', "type"],
   ['{"command": "date", "timeout": "x"}', "type"],
-  ['{"command": "date", "timeout": null}', "good"],
+  ['{"command": "date", "timeout": null}', "valid"],
 ] as const)("edited arguments %s are %s", (text, is) => {
-  expect(validateArguments(text, { command: "date" }, SCHEMA).is).toBe(is);
+  expect(validateArguments(text, { command: "date" }, SCHEMA).kind).toBe(is);
 });
 
 test("without a schema, any other object is for the server to judge", () => {
-  expect(validateArguments('{"anything": 1}', {}, null).is).toBe("good");
+  expect(validateArguments('{"anything": 1}', {}, null).kind).toBe("valid");
 });
 
 test("a sub-agent belongs to the call during which it was made", () => {

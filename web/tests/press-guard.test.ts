@@ -10,72 +10,72 @@ function makeGuard() {
   return {
     guard,
     wait: (milliseconds: number) => void (at += milliseconds),
-    drops: (target: KeyPress["target"], more: Partial<KeyPress> = {}) =>
-      guard.drops({ key: "Enter", repeat: false, isControl: true, ...more, target, at }),
+    shouldDrop: (target: KeyPress["target"], more: Partial<KeyPress> = {}) =>
+      guard.shouldDrop({ key: "Enter", repeat: false, isControl: true, ...more, target, at }),
   };
 }
 
 test("a held key presses a button once, and writes on in a field", () => {
-  const { drops } = makeGuard();
+  const { shouldDrop } = makeGuard();
   const [button, field] = [control(), control()];
-  expect(drops(button)).toBe(false);
-  expect(drops(button, { repeat: true })).toBe(true);
-  expect(drops(button, { key: " " })).toBe(false);
-  expect(drops(field, { key: "a" })).toBe(false);
-  expect(drops(field, { isControl: false })).toBe(false);
-  expect(drops(field, { isControl: false, repeat: true })).toBe(false);
+  expect(shouldDrop(button)).toBe(false);
+  expect(shouldDrop(button, { repeat: true })).toBe(true);
+  expect(shouldDrop(button, { key: " " })).toBe(false);
+  expect(shouldDrop(field, { key: "a" })).toBe(false);
+  expect(shouldDrop(field, { isControl: false })).toBe(false);
+  expect(shouldDrop(field, { isControl: false, repeat: true })).toBe(false);
 });
 
 test("a second press soon after the first does nothing on another control", () => {
-  const { drops, wait } = makeGuard();
+  const { shouldDrop, wait } = makeGuard();
   const [first, next] = [control(), control()];
-  expect(drops(first)).toBe(false);
+  expect(shouldDrop(first)).toBe(false);
   wait(GRACE_MS - 1);
-  expect(drops(next)).toBe(true);
+  expect(shouldDrop(next)).toBe(true);
   wait(GRACE_MS - 1);
-  expect(drops(next)).toBe(true); // the user keeps pressing without looking
+  expect(shouldDrop(next)).toBe(true); // the user keeps pressing without looking
   wait(GRACE_MS);
-  expect(drops(next)).toBe(false);
+  expect(shouldDrop(next)).toBe(false);
 });
 
 test("a key that is held while the focus moves never acts there, however long", () => {
-  const { drops, wait } = makeGuard();
-  expect(drops(control())).toBe(false);
+  const { shouldDrop, wait } = makeGuard();
+  expect(shouldDrop(control())).toBe(false);
   wait(10 * GRACE_MS);
-  expect(drops(control(), { repeat: true, isControl: false })).toBe(true);
+  expect(shouldDrop(control(), { repeat: true, isControl: false })).toBe(true);
 });
 
 test("after a control went away, its key decides nothing where nothing has the focus", () => {
-  const { drops, wait, guard } = makeGuard();
+  const { shouldDrop, wait, guard } = makeGuard();
   const button = { isConnected: true };
-  expect(drops(button)).toBe(false);
+  expect(shouldDrop(button)).toBe(false);
   button.isConnected = false;
   wait(10 * GRACE_MS);
-  expect(drops(null)).toBe(true);
+  expect(shouldDrop(null)).toBe(true);
   wait(10 * GRACE_MS);
-  expect(drops(null)).toBe(true);
+  expect(shouldDrop(null)).toBe(true);
   guard.release(); // a click
-  expect(drops(null)).toBe(false);
+  expect(shouldDrop(null)).toBe(false);
 });
 
 test("another key in between, or the same control, is what the person means", () => {
-  const { drops } = makeGuard();
+  const { shouldDrop } = makeGuard();
   const [first, next] = [control(), control()];
-  expect(drops(first)).toBe(false);
-  expect(drops(first)).toBe(false);
-  expect(drops(first, { key: "Shift" })).toBe(false);
-  expect(drops(next)).toBe(true);
-  expect(drops(next, { key: "Tab" })).toBe(false);
-  expect(drops(next)).toBe(false);
-  expect(drops(first, { key: " " })).toBe(false);
+  expect(shouldDrop(first)).toBe(false);
+  expect(shouldDrop(first)).toBe(false);
+  expect(shouldDrop(first, { key: "Shift" })).toBe(false);
+  expect(shouldDrop(next)).toBe(true);
+  expect(shouldDrop(next, { key: "Tab" })).toBe(false);
+  expect(shouldDrop(next)).toBe(false);
+  expect(shouldDrop(first, { key: " " })).toBe(false);
 });
 
 test("the release of a dropped key is dropped with it, once", () => {
-  const { drops, guard } = makeGuard();
+  const { shouldDrop, guard } = makeGuard();
   const [first, next] = [control(), control()];
-  drops(first, { key: " " });
-  expect(guard.dropsRelease(" ")).toBe(false);
-  expect(drops(next, { key: " " })).toBe(true);
-  expect(guard.dropsRelease(" ")).toBe(true);
-  expect(guard.dropsRelease(" ")).toBe(false);
+  shouldDrop(first, { key: " " });
+  expect(guard.shouldDropRelease(" ")).toBe(false);
+  expect(shouldDrop(next, { key: " " })).toBe(true);
+  expect(guard.shouldDropRelease(" ")).toBe(true);
+  expect(guard.shouldDropRelease(" ")).toBe(false);
 });

@@ -6,14 +6,14 @@ import type { MessagePage } from "../src/api/schema";
 import type { Message } from "../src/api/types";
 import { startRunner } from "../src/store/runner";
 import { openQuestions, showsBanner, openTabs, visibleMessages } from "../src/store/selectors";
-import { pendingCalls } from "../src/features/approvals/pendingCalls";
+import { selectPendingCalls } from "../src/features/approvals/pendingCalls";
 import type { State } from "../src/store/state";
 import { type Store, createStore } from "../src/store/store";
 import { wants } from "../src/store/wants";
 import { makeHost } from "./serverProcess";
 
 const undecided = (state: State, id: string) =>
-  pendingCalls(state, id).flatMap(({ call, sent }) => (sent === null ? [call] : []));
+  selectPendingCalls(state, id).flatMap(({ call, sent }) => (sent === null ? [call] : []));
 
 const pieces = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}:${index} `);
 const SCRIPT = {
@@ -75,7 +75,7 @@ test(
       shape(state)?.current_state.type === "idle" &&
       wants(state).length === 0 &&
       Object.keys(state.outgoing).length === 0;
-    await until(store, (state) => state.connection.is === "up" && isRest(state));
+    await until(store, (state) => state.connection.status === "up" && isRest(state));
 
     const faults: string[] = [];
     const longest = new Map<string, string>();
@@ -114,7 +114,7 @@ test(
 
     await host.end("SIGTERM");
     await host.start();
-    await until(store, (state) => state.connection.is === "up" && wants(state).length === 0);
+    await until(store, (state) => state.connection.status === "up" && wants(state).length === 0);
     runner.act({ kind: "mode", id, mode: "ask", shown: [] });
     await until(store, (state) => isRest(state) && shape(state)?.mode === "ask");
 

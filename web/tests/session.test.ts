@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Problem, Session } from "../src/api/schema";
-import { contextPlace } from "../src/features/conversations/ContextError";
+import { mainViewOf } from "../src/features/conversations/ContextError";
 import type { StoreEvent } from "../src/store/events";
 import { reduce } from "../src/store/reduce";
 import { activeId, fallbackTab, preferencesOf, openTabs } from "../src/store/selectors";
@@ -43,7 +43,7 @@ test("a conversation that is gone has no tab, and its place says so", () => {
     problem: { ...REFUSED, status: 404 },
   };
   expect(ids(after(gone))).toEqual(["b", "c"]);
-  expect(contextPlace(after(gone), "a")).toBe("gone");
+  expect(mainViewOf(after(gone), "a")).toBe("gone");
 });
 
 test("who looks at a conversation that is deleted elsewhere stays there, and goes on from there to a tab that is open", () => {
@@ -68,7 +68,7 @@ test("who looks at a conversation that is deleted elsewhere stays there, and goe
   };
   expect(activeId(after(closed))).toBe("c");
   const state = after(gone, closed);
-  expect([activeId(state), contextPlace(state, "a"), fallbackTab(state, "a")]).toEqual(["a", "gone", "c"]);
+  expect([activeId(state), mainViewOf(state, "a"), fallbackTab(state, "a")]).toEqual(["a", "gone", "c"]);
 });
 
 const session = (version: number, ids: readonly string[]): Session => ({
@@ -126,27 +126,27 @@ test("what is gone when it is opened says so in its place, whatever is answered 
     problem: { ...REFUSED, status: 404 },
   };
   for (const answers of [[refused], [refused, unknown], [unknown, refused]])
-    expect(contextPlace(after(opened, ...answers), "x")).toBe("gone");
+    expect(mainViewOf(after(opened, ...answers), "x")).toBe("gone");
   expect(activeId(after(opened, refused))).toBe("x");
 });
 
 test("a new conversation is looked at as soon as it is asked for", () => {
   const state = after({ type: "sent", key: "1", command: { kind: "activate", id: null } });
   expect(activeId(state)).toBe(null);
-  expect(contextPlace(state, activeId(state))).toBe("new");
+  expect(mainViewOf(state, activeId(state))).toBe("new");
 });
 
 test("what cannot be shown is told from what is only not there yet", () => {
-  expect(contextPlace(initialState(0), null)).toBe("loading");
-  expect(contextPlace(after(), "a")).toBe("loading");
+  expect(mainViewOf(initialState(0), null)).toBe("loading");
+  expect(mainViewOf(after(), "a")).toBe("loading");
   const refused: StoreEvent = {
     type: "failed",
     pull: { kind: "context", id: "a" },
     requestedAt: 9,
     problem: { ...REFUSED, status: 500 },
   };
-  expect(contextPlace(after(refused), "a")).toBe("problem");
-  expect(contextPlace(after({ type: "locked_out", problem: { ...REFUSED, status: 401 } }), "a")).toBe("refused");
+  expect(mainViewOf(after(refused), "a")).toBe("problem");
+  expect(mainViewOf(after({ type: "locked_out", problem: { ...REFUSED, status: 401 } }), "a")).toBe("refused");
   const model = makeModel(() => {});
   model.create("a", 0);
   const pulled: StoreEvent = {
@@ -156,7 +156,7 @@ test("what cannot be shown is told from what is only not there yet", () => {
     requestedAt: 9,
     answer: model.shape("a"),
   };
-  expect(contextPlace(after(pulled), "a")).toBe("new");
+  expect(mainViewOf(after(pulled), "a")).toBe("new");
 });
 
 test("a preference holds as soon as it is chosen, and no longer once it is refused", () => {

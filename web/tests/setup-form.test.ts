@@ -13,8 +13,8 @@ const OWN: Setup = {
 };
 
 test("the set-up begins with what is used, and of the demo with nothing", () => {
-  expect(formFrom(DEMO)).toEqual({ where: "openai", address: "", key: "", model: "" });
-  expect(formFrom(OWN)).toEqual({ where: "own", address: OWN.base_url, key: "", model: "small" });
+  expect(formFrom(DEMO)).toEqual({ provider: "openai", address: "", key: "", model: "" });
+  expect(formFrom(OWN)).toEqual({ provider: "own", address: OWN.base_url, key: "", model: "small" });
 });
 
 test("a key that is left empty is not sent, so that the one that is kept stays", () => {
@@ -29,7 +29,7 @@ test("a key that is left empty is not sent, so that the one that is kept stays",
 test("a key is kept for its own address and for no other", () => {
   expect(usesStoredKey(OWN, { ...formFrom(OWN), address: "http://127.0.0.1:9/v1/" })).toBe(true);
   expect(usesStoredKey(OWN, { ...formFrom(OWN), address: "http://127.0.0.1:10/v1" })).toBe(false);
-  expect(usesStoredKey(OWN, { ...formFrom(OWN), where: "openai" })).toBe(false);
+  expect(usesStoredKey(OWN, { ...formFrom(OWN), provider: "openai" })).toBe(false);
   expect(usesStoredKey(DEMO, formFrom(DEMO))).toBe(false);
 });
 

@@ -4,10 +4,10 @@ import type { ContextView } from "../src/api/schema";
 import type { Signal, State as ContextState } from "../src/api/types";
 import type { StoreEvent } from "../src/store/events";
 import { reduce } from "../src/store/reduce";
-import { type Language, sayState } from "../src/i18n/say";
+import { type Language, translateState } from "../src/i18n/serverTexts";
 import { activeId, canSend, isBusy, modeOf, showsBanner, visibleMessages } from "../src/store/selectors";
-import { pendingCalls } from "../src/features/approvals/pendingCalls";
-import { isAlike, share } from "../src/store/structuralSharing";
+import { selectPendingCalls } from "../src/features/approvals/pendingCalls";
+import { isEqual, share } from "../src/store/structuralSharing";
 import { type State, initialState } from "../src/store/state";
 import { createStore } from "../src/store/store";
 import { nextDue, wants } from "../src/store/wants";
@@ -15,7 +15,7 @@ import { makeClock } from "./clock";
 import { makeModel } from "./model";
 
 const undecided = (state: State, id: string) =>
-  pendingCalls(state, id).flatMap(({ call, sent }) => (sent === null ? [call] : []));
+  selectPendingCalls(state, id).flatMap(({ call, sent }) => (sent === null ? [call] : []));
 
 const IDLE: ContextState = { type: "idle" };
 const THINKING: ContextState = { type: "awaiting_llm_first_chunk" };
@@ -216,7 +216,7 @@ test("a refused message stays with its reason until it is dismissed", () => {
 
 test("words, business and leave to send follow the state", () => {
   const here = story({ type: "up" });
-  const wordsOf = (language: Language) => sayState(here.state.contexts.a!.view.value!.current_state, language);
+  const wordsOf = (language: Language) => translateState(here.state.contexts.a!.view.value!.current_state, language);
   expect([wordsOf("en"), isBusy(here.state, "a"), canSend(here.state, "a")]).toEqual(["", false, "now"]);
   here.told({ event: "StateChanged", context_id: "a", version: 1, state: THINKING });
   expect([wordsOf("zh"), isBusy(here.state, "a"), canSend(here.state, "a")]).toEqual(["正在思考…", true, "later"]);
@@ -253,7 +253,7 @@ test("sharing gives what is new, and the old object exactly where nothing change
     fc.property(fc.jsonValue(), fc.jsonValue(), (old, fresh) => {
       expect(share(old, fresh)).toEqual(fresh);
       expect(share(old, structuredClone(old))).toBe(old);
-      expect(isAlike(old, structuredClone(old), 50)).toBe(true);
+      expect(isEqual(old, structuredClone(old), 50)).toBe(true);
     }),
   );
 });

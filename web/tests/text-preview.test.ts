@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runsOf } from "../src/ui/ForeignText";
 import {
-  PREVIEW_CHARACTERS,
-  PREVIEW_LINES,
+  MAX_PREVIEW_CHARACTERS,
+  MAX_PREVIEW_LINES,
   linesIn,
   linePieces,
   previewOf,
-  sizeOf,
+  formatTextSize,
 } from "../src/features/tool-calls/textPreview";
 
 const anyText = fc
@@ -19,8 +19,8 @@ test("what is shown first and the rest are the whole text, and the first is shor
     fc.property(anyText, (text) => {
       const { head, rest, lines } = previewOf(text);
       expect(head + rest).toBe(text);
-      expect(head.length).toBeLessThanOrEqual(PREVIEW_CHARACTERS);
-      expect(linesIn(head)).toBeLessThanOrEqual(PREVIEW_LINES);
+      expect(head.length).toBeLessThanOrEqual(MAX_PREVIEW_CHARACTERS);
+      expect(linesIn(head)).toBeLessThanOrEqual(MAX_PREVIEW_LINES);
       expect(lines).toBe(linesIn(text));
     }),
   );
@@ -34,8 +34,8 @@ test("twelve lines are shown whole, and thirteen are not", () => {
 });
 
 test("a character is never cut into halves", () => {
-  const text = `${"x".repeat(PREVIEW_CHARACTERS - 1)}😀 and more`;
-  expect(previewOf(text).head).toBe("x".repeat(PREVIEW_CHARACTERS - 1));
+  const text = `${"x".repeat(MAX_PREVIEW_CHARACTERS - 1)}😀 and more`;
+  expect(previewOf(text).head).toBe("x".repeat(MAX_PREVIEW_CHARACTERS - 1));
   const long = linePieces(`${"y".repeat(1_999)}😀${"z".repeat(5_000)}`);
   expect(long.map((piece) => piece.text).join("")).toBe(`${"y".repeat(1_999)}😀${"z".repeat(5_000)}`);
   expect(long[0]?.text).toBe("y".repeat(1_999));
@@ -55,7 +55,7 @@ test("the pieces of a text are its lines, each piece on one of them", () => {
 });
 
 test("sizes are said as files are measured", () => {
-  expect([12, 1_500, 118_000, 2_500_000].map(sizeOf)).toEqual(["12 B", "1.5 kB", "118 kB", "2.5 MB"]);
+  expect([12, 1_500, 118_000, 2_500_000].map(formatTextSize)).toEqual(["12 B", "1.5 kB", "118 kB", "2.5 MB"]);
 });
 
 test("letters that are read from right to left stand by themselves, and nothing between them turns around", () => {

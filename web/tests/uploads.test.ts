@@ -3,7 +3,13 @@ import { MAX_UPLOAD_BYTES, type SendFile } from "../src/api/upload";
 import type { Api } from "../src/api/http";
 import { ConnectionLost, ServerError } from "../src/api/types";
 import { createDrafts } from "../src/features/chat/drafts";
-import { TOO_LARGE, kindOf, createUploads, removeUpload, uploadName } from "../src/features/chat/composer/uploads";
+import {
+  TOO_LARGE,
+  attachmentKindOf,
+  createUploads,
+  removeUpload,
+  uploadName,
+} from "../src/features/chat/composer/uploads";
 
 /** A network on which each file arrives or fails when the test says so. */
 function network() {
@@ -90,9 +96,9 @@ test("what the server would not take is not sent", async () => {
 });
 
 test("a large image is a file like any other", () => {
-  expect(kindOf(new Blob(["x"], { type: "image/webp" }))).toBe("image");
-  expect(kindOf(new Blob(["x"], { type: "image/svg+xml" }))).toBe("file");
-  expect(kindOf(new Blob([new Uint8Array(5 * 1024 * 1024 + 1)], { type: "image/png" }))).toBe("file");
+  expect(attachmentKindOf(new Blob(["x"], { type: "image/webp" }))).toBe("image");
+  expect(attachmentKindOf(new Blob(["x"], { type: "image/svg+xml" }))).toBe("file");
+  expect(attachmentKindOf(new Blob([new Uint8Array(5 * 1024 * 1024 + 1)], { type: "image/png" }))).toBe("file");
 });
 
 test("only a path straight below uploads/ names an upload", () => {

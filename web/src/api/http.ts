@@ -64,16 +64,16 @@ export function createApi(server: Server, environment: Environment, switches = n
       }
     }
   };
-  const inLane: Api = (route, input, options = {}) => {
+  const requestInLane: Api = (route, input, options = {}) => {
     const { lane } = options;
     const context = contextOf(input);
-    const isHeld = startsTurn(route) && context !== null;
+    const waitsForSwitch = startsTurn(route) && context !== null;
     // Waiting starts here: a switch that fails while the request is queued in its lane rejects the request, too.
-    const gate = isHeld && switches.isPending(context) ? switches.settled(context) : null;
+    const gate = waitsForSwitch && switches.isPending(context) ? switches.settled(context) : null;
     gate?.catch(() => {}); // `send` awaits the gate and reports the failure to the caller
     const send = async () => {
       await gate;
-      while (isHeld && switches.isPending(context)) await switches.settled(context);
+      while (waitsForSwitch && switches.isPending(context)) await switches.settled(context);
       return request(route, input, options);
     };
     if (lane === undefined) return gate === null ? request(route, input, options) : send();
@@ -85,7 +85,7 @@ export function createApi(server: Server, environment: Environment, switches = n
   };
   return (route, input, options) => {
     const context = contextOf(input);
-    const answer = inLane(route, input, options);
+    const answer = requestInLane(route, input, options);
     if (route !== SWITCH_ROUTE || context === null) return answer;
     const end = switches.begin(context);
     answer.then(

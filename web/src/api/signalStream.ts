@@ -38,7 +38,7 @@ export function createStream(server: Server, environment: Environment): OpenStre
     let isClosed = false;
     let isRunning = false;
     let interrupt = (): void => {};
-    let lastSignOfLife: number | null = null; // null while the stream waits to reconnect
+    let lastDataAt: number | null = null; // null while the stream waits to reconnect
 
     async function run(): Promise<void> {
       let failures = 0;
@@ -46,13 +46,13 @@ export function createStream(server: Server, environment: Environment): OpenStre
         const controller = new AbortController();
         const requested = contexts;
         interrupt = () => controller.abort();
-        lastSignOfLife = environment.now();
-        const onSignOfLife = () => {
+        lastDataAt = environment.now();
+        const onData = () => {
           failures = 0;
-          lastSignOfLife = environment.now();
+          lastDataAt = environment.now();
         };
         try {
-          await listen(server, environment, requested ?? "", controller, listener, onSignOfLife);
+          await listen(server, environment, requested ?? "", controller, listener, onData);
         } catch (error) {
           if (error instanceof ServerError && !isTemporary(error)) {
             isClosed = true;
@@ -63,7 +63,7 @@ export function createStream(server: Server, environment: Environment): OpenStre
         if (contexts !== requested) continue;
         listener.down();
         failures += 1;
-        lastSignOfLife = null;
+        lastDataAt = null;
         await new Promise<void>((resolve) => {
           const cancel = environment.schedule(retryDelay(failures, environment), resolve);
           interrupt = () => (cancel(), resolve());
@@ -81,7 +81,7 @@ export function createStream(server: Server, environment: Environment): OpenStre
         isRunning = true;
       },
       wake() {
-        if (!isClosed && (lastSignOfLife === null || environment.now() - lastSignOfLife > HEARTBEAT_MS)) interrupt();
+        if (!isClosed && (lastDataAt === null || environment.now() - lastDataAt > HEARTBEAT_MS)) interrupt();
       },
       close() {
         isClosed = true;
@@ -98,7 +98,7 @@ async function listen(
   contexts: string,
   controller: AbortController,
   listener: Listener,
-  onSignOfLife: () => void,
+  onData: () => void,
 ): Promise<void> {
   let cancel = environment.schedule(MAX_SILENCE_MS, () => controller.abort());
   const restartTimer = () => {
@@ -119,7 +119,7 @@ async function listen(
       const { done, value } = await reader.read();
       if (done || controller.signal.aborted) return;
       restartTimer();
-      onSignOfLife();
+      onData();
       if (!isUp) listener.up();
       isUp = true;
       feed(value);

@@ -11,7 +11,7 @@ import { Questions } from "../features/questions/Questions";
 import { AppDialogs } from "./AppDialogs";
 import { Sidebar } from "../features/conversations/Sidebar";
 import { TabBar } from "../features/conversations/TabBar";
-import { DamageNote, ContextError, contextPlace } from "../features/conversations/ContextError";
+import { DamageNote, ContextError, mainViewOf } from "../features/conversations/ContextError";
 import { TrustNotice } from "../features/trust/TrustNotice";
 import { Welcome } from "../features/conversations/Welcome";
 import { Announcer } from "../ui/Announcer";
@@ -29,7 +29,7 @@ export function App() {
   useHashRoute();
   const { act } = useAppServices();
   const active = useActiveId();
-  const place = useSelector((state) => contextPlace(state, active), [active]);
+  const view = useSelector((state) => mainViewOf(state, active), [active]);
   const isCollapsed = useSelector((state) => state.session.value?.ui_state?.sidebar_collapsed ?? false);
   const isNarrow = useMedia(NARROW);
   const [isDrawerOpen, setDrawerOpen] = useState(false);
@@ -40,18 +40,22 @@ export function App() {
   useShortcut("sidebar.toggle", toggle);
   return (
     <div className={`app ${isCollapsed ? "is-collapsed" : ""} ${isDrawerOpen ? "is-drawer-open" : ""}`}>
-      <Sidebar isDrawerOpen={isNarrow ? isDrawerOpen : null} onToggle={toggle} onChosen={() => setDrawerOpen(false)} />
+      <Sidebar
+        isDrawerOpen={isNarrow ? isDrawerOpen : null}
+        onToggle={toggle}
+        onNavigate={() => setDrawerOpen(false)}
+      />
       <div className="app-shade" onClick={() => setDrawerOpen(false)} />
       <main className="app-main" inert={isNarrow && isDrawerOpen}>
-        <TabBar isTalk={place === "talk"} onToggle={toggle} />
+        <TabBar hasTranscript={view === "transcript"} onToggle={toggle} />
         <ConnectionBanner />
         <StorageBanner />
         {active !== null && <TrustNotice key={`trust ${active}`} id={active} />}
         {active !== null && <DamageNote id={active} />}
         <div className="app-body">
-          {place === "new" && <Welcome id={active} />}
-          {place === "talk" && <Transcript key={active} id={active ?? ""} />}
-          {place !== "new" && place !== "talk" && <ContextError id={active} place={place} />}
+          {view === "new" && <Welcome id={active} />}
+          {view === "transcript" && <Transcript key={active} id={active ?? ""} />}
+          {view !== "new" && view !== "transcript" && <ContextError id={active} view={view} />}
           <Notices />
         </div>
         <div className="app-foot">

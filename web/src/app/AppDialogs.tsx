@@ -2,7 +2,7 @@
 import { useEffect } from "react";
 import { useAtom } from "./atom";
 import { isFocusFree } from "./focusPolicy";
-import { writeStorage, readStorage } from "./theme";
+import { readStorage, writeStorage } from "./storage";
 import { useActiveId, useQuery } from "./appServices";
 import { useShortcut } from "./shortcuts";
 import { RulesDialog } from "../features/rules/RulesDialog";

@@ -5,12 +5,12 @@
 import { useEffect, useRef } from "react";
 import type { Problem } from "../api/schema";
 import { useModeTitle } from "../features/modes/useModes";
-import type { Language } from "../i18n/say";
+import type { Language } from "../i18n/serverTexts";
 import { textsIn } from "../i18n/texts";
 import type { Command } from "../store/commands";
 import type { State } from "../store/state";
 import { notify } from "../ui/Notices";
-import { sayProblem } from "../ui/ProblemNote";
+import { translateProblem } from "../ui/ProblemNote";
 import { useLanguage, useAppServices, useSelector } from "./appServices";
 
 function isShownElsewhere({ kind }: Command, { status }: Problem): boolean {
@@ -43,7 +43,7 @@ export function RejectedCommands() {
     for (const { key, command, problem } of refused) {
       const mode = serverMode(command, store.getSnapshot());
       const title = mode === null ? null : latestTitle.current(mode);
-      if (problem !== null) notify(noticeText(sayProblem(problem, language), title, language), true);
+      if (problem !== null) notify(noticeText(translateProblem(problem, language), title, language), true);
       store.dispatch({ type: "dismissed", key });
     }
   }, [refused, language, store]);

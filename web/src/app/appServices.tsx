@@ -77,7 +77,7 @@ export function useQuery<R extends Route>(
   version: unknown = null,
 ): Query<Routes[R]["answer"]> {
   const { api } = useAppServices();
-  const [result, setFound] = useState<{
+  const [result, setResult] = useState<{
     key: string;
     value: Routes[R]["answer"] | null;
     problem: Problem | null;
@@ -90,10 +90,10 @@ export function useQuery<R extends Route>(
     if (latest.current === null) return;
     const controller = new AbortController();
     api(route, latest.current, { signal: controller.signal, isRepeatable: true }).then(
-      (value) => setFound({ key, value, problem: null }),
+      (value) => setResult({ key, value, problem: null }),
       (error: unknown) => {
         if (!controller.signal.aborted)
-          setFound((old) => ({
+          setResult((old) => ({
             key,
             value: old?.key === key ? old.value : null,
             problem: problemOfError(error),

@@ -9,14 +9,14 @@ import { isComposing } from "./shortcuts";
  * control.
  */
 export const GRACE_MS = 500;
-const QUIET_MS = 1_000;
+const TYPING_PAUSE_MS = 1_000;
 let pressedAt = -Infinity;
 
 if (typeof window !== "undefined") window.addEventListener("keydown", () => (pressedAt = performance.now()), true);
 
 /** Whether a dialog may open unrequested: no control has the focus, and no key was pressed recently. */
 export function isFocusFree(): boolean {
-  const isQuiet = performance.now() - pressedAt >= QUIET_MS;
+  const isQuiet = performance.now() - pressedAt >= TYPING_PAUSE_MS;
   return isQuiet && document.querySelector("dialog[open]") === null && isFocusLost();
 }
 
@@ -45,7 +45,7 @@ export function isLetter(event: TypedKey): boolean {
 }
 
 /** Whether a character was typed outside of any text field. Such characters go to the composer. */
-export function isTypedNowhere(event: KeyboardEvent): boolean {
-  const isTextless = event.target instanceof Element && event.target.matches(WITHOUT_TEXT_INPUT);
-  return isTextless && isLetter(event) && document.querySelector("dialog[open]") === null;
+export function isTypedOutsideFields(event: KeyboardEvent): boolean {
+  const takesNoText = event.target instanceof Element && event.target.matches(WITHOUT_TEXT_INPUT);
+  return takesNoText && isLetter(event) && document.querySelector("dialog[open]") === null;
 }

@@ -18,31 +18,31 @@ const FRAME_SPACINGS_MS = [0, 30, 62] as const;
 
 export function throttleToFrames(store: Store, scheduler: FrameScheduler): Store {
   const listeners = new Set<() => void>();
-  let shown = store.getSnapshot();
+  let rendered = store.getSnapshot();
   let cancel: (() => void) | null = null;
-  let last = -Infinity;
-  let step = 0;
+  let lastRenderAt = -Infinity;
+  let spacingIndex = 0;
 
   function notify(): void {
     cancel?.();
     cancel = null;
-    shown = store.getSnapshot();
+    rendered = store.getSnapshot();
     for (const listener of [...listeners]) listener();
   }
   function schedule(): void {
     cancel = scheduler.frame(() => {
-      const began = scheduler.now();
-      if (began - last < (FRAME_SPACINGS_MS[step] ?? 0)) return schedule();
+      const startedAt = scheduler.now();
+      if (startedAt - lastRenderAt < (FRAME_SPACINGS_MS[spacingIndex] ?? 0)) return schedule();
       flushSync(notify);
-      last = began;
-      step =
-        scheduler.now() - began > SLOW_RENDER_MS
-          ? Math.min(step + 1, FRAME_SPACINGS_MS.length - 1)
-          : Math.max(0, step - 1);
+      lastRenderAt = startedAt;
+      spacingIndex =
+        scheduler.now() - startedAt > SLOW_RENDER_MS
+          ? Math.min(spacingIndex + 1, FRAME_SPACINGS_MS.length - 1)
+          : Math.max(0, spacingIndex - 1);
     });
   }
   store.subscribe(() => {
-    if (isUrgent(shown, store.getSnapshot())) notify();
+    if (isUrgent(rendered, store.getSnapshot())) notify();
     else if (cancel === null) schedule();
   });
   const throttled = {
@@ -50,15 +50,17 @@ export function throttleToFrames(store: Store, scheduler: FrameScheduler): Store
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    getSnapshot: () => shown,
+    getSnapshot: () => rendered,
   };
   return { ...throttled, dispatch: store.dispatch, select: (select) => selectFrom(throttled, select) };
 }
 
 /** Whether the change must be rendered at once: a user command, another selected conversation, or a changed session. */
-function isUrgent(shown: State, now: State): boolean {
+function isUrgent(rendered: State, now: State): boolean {
   return (
-    shown.outgoing !== now.outgoing || shown.selected !== now.selected || shown.session.value !== now.session.value
+    rendered.outgoing !== now.outgoing ||
+    rendered.selected !== now.selected ||
+    rendered.session.value !== now.session.value
   );
 }
 

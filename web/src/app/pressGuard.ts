@@ -21,8 +21,8 @@ export interface KeyPress {
   readonly at: number;
 }
 
-const ACTIVATES = new Set(["Enter", " "]);
-const MODIFIERS = new Set(["Control", "Meta", "Shift", "Alt", "AltGraph", "CapsLock"]);
+const ACTIVATION_KEYS = new Set(["Enter", " "]);
+const MODIFIER_KEYS = new Set(["Control", "Meta", "Shift", "Alt", "AltGraph", "CapsLock"]);
 
 export class PressGuard {
   /** The control that owns the key presses since the last other input, and the time of the last press. */
@@ -35,13 +35,13 @@ export class PressGuard {
   }
 
   /** Whether to ignore a keydown. */
-  drops(press: KeyPress): boolean {
-    if (MODIFIERS.has(press.key)) return false;
-    if (!ACTIVATES.has(press.key)) {
+  shouldDrop(press: KeyPress): boolean {
+    if (MODIFIER_KEYS.has(press.key)) return false;
+    if (!ACTIVATION_KEYS.has(press.key)) {
       this.release();
       return false;
     }
-    const isDropped = this.#isForAnother(press) || (press.repeat && press.isControl);
+    const isDropped = this.#hasOtherOwner(press) || (press.repeat && press.isControl);
     if (isDropped) this.#dropped.add(press.key);
     else this.#dropped.delete(press.key);
     const target = isDropped && this.#owner !== null ? this.#owner.target : press.target;
@@ -50,11 +50,11 @@ export class PressGuard {
   }
 
   /** Whether to ignore a keyup because its keydown was ignored. */
-  dropsRelease(key: string): boolean {
+  shouldDropRelease(key: string): boolean {
     return this.#dropped.delete(key);
   }
 
-  #isForAnother({ key, repeat, target, at }: KeyPress): boolean {
+  #hasOtherOwner({ key, repeat, target, at }: KeyPress): boolean {
     const owner = this.#owner;
     if (owner === null || owner.key !== key || owner.target === target) return false;
     // The control is gone and nothing has the focus: the user did not choose the target of this press.
@@ -87,9 +87,9 @@ export function guardPresses(now: () => number): void {
       if (event.isComposing || event.keyCode === 229) return;
       const target = event.target instanceof Element && !event.target.matches("html, body") ? event.target : null;
       const isControl = target?.matches(CONTROLS) === true;
-      if (guard.drops({ key: event.key, repeat: event.repeat, target, isControl, at: now() })) stop(event);
+      if (guard.shouldDrop({ key: event.key, repeat: event.repeat, target, isControl, at: now() })) stop(event);
     },
     true,
   );
-  window.addEventListener("keyup", (event) => guard.dropsRelease(event.key) && stop(event), true);
+  window.addEventListener("keyup", (event) => guard.shouldDropRelease(event.key) && stop(event), true);
 }

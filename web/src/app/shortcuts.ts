@@ -24,11 +24,11 @@ export type Shortcut = keyof typeof SHORTCUTS;
 const IS_MAC = typeof navigator !== "undefined" && /Mac|iP/.test(navigator.platform);
 
 export function keysOf(shortcut: Shortcut): string {
-  return keysShown(SHORTCUTS[shortcut]);
+  return formatKeys(SHORTCUTS[shortcut]);
 }
 
 /** Formats keys for display. */
-export function keysShown(keys: string): string {
+export function formatKeys(keys: string): string {
   return IS_MAC
     ? keys.replace("Mod", "⌘").replace("Alt", "⌥").replace("Shift", "⇧").replaceAll("+", "")
     : keys.replace("Mod", "Ctrl");

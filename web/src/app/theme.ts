@@ -2,6 +2,7 @@
 import { useEffect } from "react";
 import { preferencesOf } from "../store/selectors";
 import { useLanguage, useSelector } from "./appServices";
+import { writeStorage } from "./storage";
 
 const THEME_KEY = "pilothouse-looks";
 
@@ -29,21 +30,4 @@ export function useTheme(): void {
     if (isKnown)
       writeStorage(THEME_KEY, JSON.stringify({ theme, fontSize, language: preferences.language ?? undefined }));
   }, [isKnown, theme, fontSize, language, preferences?.language]);
-}
-
-/** Writes to local storage. The value is lost if the storage is full or disabled. */
-export function writeStorage(key: string, value: string): void {
-  try {
-    localStorage.setItem(key, value);
-  } catch {
-    // the storage is full or disabled
-  }
-}
-
-export function readStorage(key: string): string | null {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
 }

@@ -18,11 +18,11 @@ export type ParamsOf<T> = T extends `${string}{${infer Inner}}${infer Rest}`
   : never;
 
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
-type Checked<Own> = {
-  readonly [S in keyof Own | Section]: S extends Section & keyof Own
+type Checked<Translation> = {
+  readonly [S in keyof Translation | Section]: S extends Section & keyof Translation
     ? {
-        readonly [K in keyof Own[S] | TextName<S>]: K extends TextName<S> & keyof Own[S]
-          ? Same<ParamsOf<Own[S][K]>, ParamsOf<English[S][K]>> extends true
+        readonly [K in keyof Translation[S] | TextName<S>]: K extends TextName<S> & keyof Translation[S]
+          ? Same<ParamsOf<Translation[S][K]>, ParamsOf<English[S][K]>> extends true
             ? string
             : { readonly "other parameters than in English": ParamsOf<English[S][K]> }
           : K extends TextName<S>
@@ -35,6 +35,6 @@ type Checked<Own> = {
 };
 
 /** Defines the catalogue of a translation. A missing text, an extra text or different parameters are a type error. */
-export function translation<const Own>(texts: Own & Checked<Own>): Catalogue {
+export function translation<const Translation>(texts: Translation & Checked<Translation>): Catalogue {
   return texts as unknown as Catalogue;
 }

@@ -3,31 +3,33 @@ import { useLanguage } from "../app/appServices";
 import type { ParamsOf, Section, TextName } from "./catalogue";
 import type { en } from "./en";
 import { LANGUAGES, type Language } from "./languages";
-import { filled } from "./say";
+import { fillParams } from "./serverTexts";
 
-export type { Section, TextName } from "./catalogue";
+export type { TextName } from "./catalogue";
 export type Params = Readonly<Record<string, string | number>>;
 
 /**
  * The parameters argument of a text: required if the text has parameters. A union of names requires the parameters of
  * all of them.
  */
-type Given<Names> = [Names] extends [never]
+type ParamsArgument<Names> = [Names] extends [never]
   ? [params?: Params]
   : [params: Params & { readonly [Name in Names & string]: string | number }];
 
 /** The lookup for one section of the catalogue. */
 export type Texts<S extends Section> = <K extends TextName<S>>(
   name: K,
-  ...given: Given<ParamsOf<(typeof en)[S][K]>>
+  ...args: ParamsArgument<ParamsOf<(typeof en)[S][K]>>
 ) => string;
 
 const PLURAL = /\{(\w+)\|((?:[^|{}]|\{\w+\})*)\|((?:[^{}]|\{\w+\})*)\}/g;
 
 /** Fills in parameters: `{n}` becomes the value, `{n|call|calls}` the singular if `n` is 1 and the plural otherwise. */
 export function fillText(text: string, params: Params = {}): string {
-  return filled(
-    text.replace(PLURAL, (_, name: string, one: string, more: string) => (params[name] === 1 ? one : more)),
+  return fillParams(
+    text.replace(PLURAL, (_, name: string, singular: string, plural: string) =>
+      params[name] === 1 ? singular : plural,
+    ),
     params,
   );
 }

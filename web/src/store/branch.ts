@@ -2,7 +2,7 @@
 import type { BranchView, ContextView } from "../api/schema";
 import type { Message } from "../api/types";
 import { share, omit } from "./structuralSharing";
-import { type ContextReplica, type MessageList, MESSAGE_PAGE_SIZE, type Tick, markStale } from "./state";
+import { type ContextReplica, type MessageList, MESSAGES_PER_PAGE, type Tick, markStale } from "./state";
 
 const UNFINISHED_CALLS = ["pending", "approved", "executing"];
 
@@ -41,8 +41,8 @@ export function followBranch(replica: ContextReplica, view: ContextView): Contex
     : {
         key: branch.key,
         generation: generation + 1,
-        firstPosition: branch.length - Math.min(MESSAGE_PAGE_SIZE, listedIds.length),
-        ids: listedIds.slice(-MESSAGE_PAGE_SIZE),
+        firstPosition: branch.length - Math.min(MESSAGES_PER_PAGE, listedIds.length),
+        ids: listedIds.slice(-MESSAGES_PER_PAGE),
       };
   return updateShown({ ...replica, branch: share(replica.branch, list) });
 }
@@ -78,10 +78,10 @@ function pickMessages(messages: ContextReplica["messages"], ids: readonly string
 export function applyMessages(
   replica: ContextReplica,
   ids: readonly string[],
-  answered: readonly Message[],
+  fetched: readonly Message[],
   requestedAt: Tick,
 ): ContextReplica {
-  const byId = new Map(answered.map((message) => [message.message_id, message]));
+  const byId = new Map(fetched.map((message) => [message.message_id, message]));
   const messages = { ...replica.messages };
   const listedIds = replica.branch.ids;
   for (const id of ids) {

@@ -18,7 +18,11 @@ export type Command =
   | { readonly kind: "decide"; readonly id: string; readonly body: Decide }
   | { readonly kind: "answer"; readonly id: string; readonly body: AnswersBody }
   | { readonly kind: "mode"; readonly id: string; readonly mode: string; readonly shown: readonly string[] }
-  | { readonly kind: "steer"; readonly id: string; readonly how: "cancel" | "pause" | "resume" | "continue" | "retry" }
+  | {
+      readonly kind: "control";
+      readonly id: string;
+      readonly action: "cancel" | "pause" | "resume" | "continue" | "retry";
+    }
   | { readonly kind: "activate"; readonly id: string | null }
   | { readonly kind: "close"; readonly id: string }
   /** Reorders the tabs. */
@@ -62,8 +66,8 @@ export async function sendCommand(api: Api, key: string, command: Command): Prom
       const options = { isRepeatable: true, failsWhenUnsaved: true, lane: `mode ${command.id}` };
       return { kind: "switched", outcome: await api("PUT /api/contexts/{context_id}/mode", input, options) };
     }
-    case "steer":
-      await api(`POST /api/contexts/{context_id}/${command.how}`, { path: { context_id: command.id } });
+    case "control":
+      await api(`POST /api/contexts/{context_id}/${command.action}`, { path: { context_id: command.id } });
       return DONE;
     case "activate":
       return sessionAnswer(await api("PUT /api/session/active-context", { body: { context_id: command.id } }, SESSION));

@@ -2,8 +2,8 @@
 import type { ContextView, Delta } from "../api/schema";
 import type { Signal } from "../api/types";
 import { followBranch, applyMessages, applyOlder } from "./branch";
-import type { Answered, StoreEvent } from "./events";
-import { isAlike, share, omit } from "./structuralSharing";
+import type { PullResponse, StoreEvent } from "./events";
+import { isEqual, share, omit } from "./structuralSharing";
 import { type ContextReplica, type Remote, type Tick, markStale } from "./state";
 
 const STATE_RECHECK_MS = 300;
@@ -37,7 +37,7 @@ export function applySignal(
       return version === knownVersion ? applyState(replica, signal, tick) : marked;
     case "ContentDelta":
       return isActive && version >= knownVersion
-        ? noteStreaming(marked, signal.message_id, signal.sequence, tick)
+        ? recordStreaming(marked, signal.message_id, signal.sequence, tick)
         : marked;
     case "MessageChanged": {
       const cached = marked.messages[signal.message_id];
@@ -76,7 +76,7 @@ function applyState(
 }
 
 /** Records how far the server has streamed a message. */
-function noteStreaming(replica: ContextReplica, id: string, total: number, tick: Tick): ContextReplica {
+function recordStreaming(replica: ContextReplica, id: string, total: number, tick: Tick): ContextReplica {
   if (replica.messages[id] !== undefined) return replica;
   const old = replica.streaming[id] ?? { id, text: "", sequence: 0, total: 0, staleAt: -1, requestedAt: -1 };
   if (total <= old.total) return replica;
@@ -85,7 +85,7 @@ function noteStreaming(replica: ContextReplica, id: string, total: number, tick:
 
 export function applyAnswer(
   replica: ContextReplica,
-  event: Exclude<Answered, { kind: "session" }>,
+  event: Exclude<PullResponse, { kind: "session" }>,
   tick: Tick,
   now: number,
   isActive: boolean,
@@ -114,9 +114,9 @@ function applyView(
   if (!isNewer(replica.view, requestedAt, view.version)) return replica;
   // A state signalled during the request may be newer or older than the response: keep it until the next signal or
   // fetch.
-  const isUnsure = old !== null && old.version === view.version && replica.stateSignalledAt > requestedAt;
-  const differs = isUnsure && !isAlike(old.current_state, view.current_state, 4);
-  const value = share(old, isUnsure ? { ...view, current_state: old.current_state } : view);
+  const isStateUncertain = old !== null && old.version === view.version && replica.stateSignalledAt > requestedAt;
+  const differs = isStateUncertain && !isEqual(old.current_state, view.current_state, 4);
+  const value = share(old, isStateUncertain ? { ...view, current_state: old.current_state } : view);
   const remote = { value, staleAt: replica.view.staleAt, requestedAt, receivedAt: tick };
   const recheckAt = differs ? now + STATE_RECHECK_MS : null;
   const updated = { ...replica, view: remote, recheckAt, problem: null };
@@ -132,7 +132,7 @@ function withStreaming(replica: ContextReplica, view: ContextView, requestedAt: 
   };
   return view.streaming == null
     ? pruned
-    : noteStreaming(pruned, view.streaming.message_id, view.streaming.sequence, tick);
+    : recordStreaming(pruned, view.streaming.message_id, view.streaming.sequence, tick);
 }
 
 /** Appends the deltas that continue the text, and ignores gaps and repeats. */

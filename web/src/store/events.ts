@@ -21,7 +21,7 @@ interface PullAnswers {
 }
 
 /** The response to a pull. `requestedAt` is the tick of the request. */
-export type Answered = {
+export type PullResponse = {
   [Kind in Pull["kind"]]: {
     readonly type: "answered";
     readonly kind: Kind;
@@ -33,7 +33,7 @@ export type Answered = {
 
 export type StoreEvent =
   | { readonly type: "signal"; readonly signal: Signal }
-  | Answered
+  | PullResponse
   | { readonly type: "failed"; readonly pull: Pull; readonly requestedAt: Tick; readonly problem: Problem }
   | { readonly type: "sent"; readonly key: string; readonly command: Command }
   | { readonly type: "acknowledged"; readonly key: string; readonly requestedAt: Tick; readonly answer: Answer }

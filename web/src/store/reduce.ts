@@ -4,7 +4,7 @@ import { dropMessages } from "./branch";
 import { isNewer, applyAnswer, applyFailure, applySignal } from "./contextReplica";
 import type { Command } from "./commands";
 import type { TimedEvent } from "./events";
-import { isAlike, share, omit } from "./structuralSharing";
+import { isEqual, share, omit } from "./structuralSharing";
 import { type ContextReplica, type Outgoing, type State, type Tick, activeId, newReplica, markStale } from "./state";
 
 /** How long the messages of an inactive context stay cached. */
@@ -61,16 +61,16 @@ export function reduce(before: State, event: TimedEvent): State {
     case "up":
     case "down":
       // Until the first connection succeeds, the state stays `opening`.
-      if (event.type === state.connection.is) return state;
+      if (event.type === state.connection.status) return state;
       return {
         ...state,
         connection: {
-          is: event.type,
-          since: event.type === "down" && state.connection.is === "opening" ? state.connection.since : event.at,
+          status: event.type,
+          since: event.type === "down" && state.connection.status === "opening" ? state.connection.since : event.at,
         },
       };
     case "locked_out":
-      return { ...state, connection: { is: "refused", since: event.at, problem: event.problem } };
+      return { ...state, connection: { status: "refused", since: event.at, problem: event.problem } };
     case "clock":
       return dropInactive(state);
   }
@@ -148,7 +148,7 @@ function deriveState(before: State): State {
   const tabs = (state.session.value?.open_contexts ?? []).map((tab) => tab.context_id);
   const ids = [...new Set([...tabs, ...(active === null ? [] : [active])])];
   const current = Object.fromEntries(ids.map((id) => [id, activityOf(state, id, active)]));
-  const contexts = isAlike(current, state.contexts, 1) ? state.contexts : current;
+  const contexts = isEqual(current, state.contexts, 1) ? state.contexts : current;
   const outgoing = omit(state.outgoing, (_, each) => isFinished(each, contexts));
   return { ...state, contexts, outgoing };
 }

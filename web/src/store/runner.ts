@@ -4,8 +4,8 @@ import type { OpenStream } from "../api/signalStream";
 import { type Api, isTemporary } from "../api/http";
 import { ServerError, problemOfError } from "../api/types";
 import { type Answer, type Command, sendCommand } from "./commands";
-import type { Answered, Pull } from "./events";
-import { MESSAGE_PAGE_SIZE } from "./state";
+import type { PullResponse, Pull } from "./events";
+import { MESSAGES_PER_PAGE } from "./state";
 import type { Store } from "./store";
 import { followedContexts, nextDue, wants } from "./wants";
 
@@ -24,7 +24,7 @@ export function startRunner(
   store: Store,
   api: Api,
   openStream: OpenStream,
-  ambient: Environment,
+  environment: Environment,
   onAnswer: (answer: Answer) => void = () => {},
 ): Runner {
   const inFlight = new Map<string, AbortController>();
@@ -42,10 +42,10 @@ export function startRunner(
     rejected: (problem) => store.dispatch({ type: "locked_out", problem }),
   });
 
-  async function pull(name: string, request: Pull): Promise<void> {
+  async function pull(key: string, request: Pull): Promise<void> {
     const { tick: requestedAt } = store.getSnapshot();
     const controller = new AbortController();
-    inFlight.set(name, controller);
+    inFlight.set(key, controller);
     try {
       const event = {
         type: "answered",
@@ -54,13 +54,13 @@ export function startRunner(
         requestedAt,
         answer: await requestPull(api, request, controller.signal),
       };
-      inFlight.delete(name);
-      retries.delete(name);
-      if (!isClosed) store.dispatch(event as Answered);
+      inFlight.delete(key);
+      retries.delete(key);
+      if (!isClosed) store.dispatch(event as PullResponse);
     } catch (error) {
-      inFlight.delete(name);
+      inFlight.delete(key);
       if (isClosed) return;
-      scheduleRetry(name);
+      scheduleRetry(key);
       if (error instanceof ServerError && !isTemporary(error)) {
         store.dispatch({ type: "failed", pull: request, requestedAt, problem: error.problem });
       }
@@ -72,13 +72,13 @@ export function startRunner(
     retries.clear();
   }
 
-  function scheduleRetry(name: string): void {
-    const failures = (retries.get(name)?.failures ?? 0) + 1;
+  function scheduleRetry(key: string): void {
+    const failures = (retries.get(key)?.failures ?? 0) + 1;
     const retry = () => {
-      retries.set(name, { failures, cancel: null });
+      retries.set(key, { failures, cancel: null });
       update();
     };
-    retries.set(name, { failures, cancel: ambient.schedule(retryDelay(failures, ambient), retry) });
+    retries.set(key, { failures, cancel: environment.schedule(retryDelay(failures, environment), retry) });
   }
 
   /** Starts the missing pulls that are not in flight. */
@@ -87,20 +87,20 @@ export function startRunner(
     const state = store.getSnapshot();
     stream.follow(followedContexts(state));
     for (const request of wants(state)) {
-      const name = pullKey(request);
+      const key = pullKey(request);
       if (inFlight.size >= MAX_CONCURRENT_PULLS) break;
-      if (!inFlight.has(name) && (retries.get(name)?.cancel ?? null) === null) void pull(name, request);
+      if (!inFlight.has(key) && (retries.get(key)?.cancel ?? null) === null) void pull(key, request);
     }
     cancelClock?.();
     const due = nextDue(state);
-    cancelClock = due === null ? null : ambient.schedule(due - state.now, () => store.dispatch({ type: "clock" }));
+    cancelClock = due === null ? null : environment.schedule(due - state.now, () => store.dispatch({ type: "clock" }));
   }
 
   const unsubscribe = store.subscribe(update);
   update();
   return {
     act(command) {
-      const key = ambient.newId();
+      const key = environment.newId();
       const { tick: requestedAt } = store.getSnapshot();
       store.dispatch({ type: "sent", key, command });
       sendCommand(api, key, command).then(
@@ -149,7 +149,7 @@ function requestPull(api: Api, pull: Pull, signal: AbortSignal): Promise<unknown
     case "older": {
       const input = {
         path: { context_id: pull.id, branch: pull.branch },
-        query: { before: pull.before, limit: MESSAGE_PAGE_SIZE },
+        query: { before: pull.before, limit: MESSAGES_PER_PAGE },
       };
       return api("GET /api/contexts/{context_id}/branches/{branch}", input, { signal });
     }

@@ -79,7 +79,7 @@ export function isBusy(state: State, id: string): boolean {
 export function isStopping(state: State, id: string): boolean {
   const isRequested = Object.values(state.outgoing).some(
     ({ command, problem }) =>
-      command.kind === "steer" && command.how === "cancel" && command.id === id && problem === null,
+      command.kind === "control" && command.action === "cancel" && command.id === id && problem === null,
   );
   return isRequested || state.contexts[id]?.view.value?.current_state.type === "cancelling";
 }
@@ -95,7 +95,7 @@ export function canSend(state: State, id: string): "now" | "later" | "no" {
  * Why messages cannot be edited and branches cannot be switched: both need a connection and a context between two
  * turns.
  */
-export function whyBetweenTurnsOnly(state: State, id: string): "offline" | "busy" | null {
+export function editBlockedReason(state: State, id: string): "offline" | "busy" | null {
   if (!isConnected(state)) return "offline";
   return canSend(state, id) === "now" ? null : "busy";
 }
@@ -120,12 +120,12 @@ export function modeOf(state: State, id: string): string | null {
 }
 
 export function isConnected(state: State): boolean {
-  return state.connection.is === "up";
+  return state.connection.status === "up";
 }
 
 export function showsBanner(state: State): boolean {
-  const { is, since } = state.connection;
-  return is === "refused" || (is !== "up" && state.now - since >= BANNER_DELAY_MS);
+  const { status, since } = state.connection;
+  return status === "refused" || (status !== "up" && state.now - since >= BANNER_DELAY_MS);
 }
 
 export { activeId };

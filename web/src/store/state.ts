@@ -4,7 +4,7 @@ import type { Message } from "../api/types";
 import type { Command } from "./commands";
 
 /** The number of messages in one page. */
-export const MESSAGE_PAGE_SIZE = 50;
+export const MESSAGES_PER_PAGE = 50;
 
 /**
  * Ticks count events. A change signalled at one tick may be missing from the response to a request of an earlier tick:
@@ -30,8 +30,8 @@ export interface State {
 
 /** `since` is the time of the last change, in milliseconds. */
 type Connection =
-  | { readonly is: "opening" | "up" | "down"; readonly since: number }
-  | { readonly is: "refused"; readonly since: number; readonly problem: Problem };
+  | { readonly status: "opening" | "up" | "down"; readonly since: number }
+  | { readonly status: "refused"; readonly since: number; readonly problem: Problem };
 
 /** A value fetched from the server. */
 export interface Remote<T> {
@@ -45,7 +45,7 @@ export interface Remote<T> {
   readonly receivedAt: Tick;
 }
 
-function unfetched<T>(staleAt: Tick): Remote<T> {
+function emptyRemote<T>(staleAt: Tick): Remote<T> {
   return { value: null, staleAt, requestedAt: -1, receivedAt: -1 };
 }
 
@@ -119,8 +119,8 @@ export function initialState(now: number): State {
   return {
     tick: 0,
     now,
-    connection: { is: "opening", since: now },
-    session: unfetched(0),
+    connection: { status: "opening", since: now },
+    session: emptyRemote(0),
     selected: null,
     contexts: {},
     outgoing: {},
@@ -132,7 +132,7 @@ const EMPTY_LIST: MessageList = { key: "", generation: 0, firstPosition: 0, ids:
 export function newReplica(id: string, tick: Tick): ContextReplica {
   return {
     id,
-    view: unfetched(tick),
+    view: emptyRemote(tick),
     stateSignalledAt: -1,
     recheckAt: null,
     isGone: false,

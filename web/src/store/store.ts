@@ -2,7 +2,7 @@
 import type { Environment } from "../environment";
 import type { StoreEvent } from "./events";
 import { reduce } from "./reduce";
-import { isAlike } from "./structuralSharing";
+import { isEqual } from "./structuralSharing";
 import { type State, initialState } from "./state";
 
 /** An observable value: `getSnapshot` returns the same object until the value changes. */
@@ -17,12 +17,12 @@ export interface Store extends Subscribable<State> {
   select<T>(selector: (state: State) => T): Subscribable<T>;
 }
 
-export function createStore(ambient: Environment): Store {
-  let state = initialState(ambient.now());
+export function createStore(environment: Environment): Store {
+  let state = initialState(environment.now());
   const listeners = new Set<() => void>();
   const store: Store = {
     dispatch(event) {
-      state = reduce(state, { ...event, at: ambient.now() });
+      state = reduce(state, { ...event, at: environment.now() });
       for (const listener of [...listeners]) listener();
     },
     subscribe(listener) {
@@ -37,24 +37,24 @@ export function createStore(ambient: Environment): Store {
 
 /** Derives an observable from a store. Its listeners run only when the selected value changes. */
 export function selectFrom<T>(store: Subscribable<State>, selector: (state: State) => T): Subscribable<T> {
-  let from: State | null = null;
-  let last: T;
+  let lastState: State | null = null;
+  let lastSelected: T;
   const current = (): T => {
     const state = store.getSnapshot();
-    if (state === from) return last;
+    if (state === lastState) return lastSelected;
     const selected = selector(state);
-    if (from === null || !isAlike(last, selected)) last = selected;
-    from = state;
-    return last;
+    if (lastState === null || !isEqual(lastSelected, selected)) lastSelected = selected;
+    lastState = state;
+    return lastSelected;
   };
   return {
     getSnapshot: current,
     subscribe(listener) {
-      let seen = current();
+      let lastNotified = current();
       return store.subscribe(() => {
         const now = current();
-        if (now === seen) return;
-        seen = now;
+        if (now === lastNotified) return;
+        lastNotified = now;
         listener();
       });
     },

@@ -22,14 +22,13 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** Whether two values are equal when compared down to the given depth. */
-export function isAlike(one: unknown, other: unknown, depth = 2): boolean {
-  if (Object.is(one, other)) return true;
-  if (depth === 0 || typeof one !== "object" || typeof other !== "object" || one === null || other === null)
-    return false;
-  const names = Object.keys(one);
-  if (names.length !== Object.keys(other).length || Array.isArray(one) !== Array.isArray(other)) return false;
-  const [left, right] = [one as Record<string, unknown>, other as Record<string, unknown>];
-  return names.every((name) => name in right && isAlike(left[name], right[name], depth - 1));
+export function isEqual(a: unknown, b: unknown, depth = 2): boolean {
+  if (Object.is(a, b)) return true;
+  if (depth === 0 || typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  const names = Object.keys(a);
+  if (names.length !== Object.keys(b).length || Array.isArray(a) !== Array.isArray(b)) return false;
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
+  return names.every((name) => name in right && isEqual(left[name], right[name], depth - 1));
 }
 
 /** The record without the dropped entries; the same object if nothing is dropped. */

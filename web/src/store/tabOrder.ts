@@ -13,5 +13,5 @@ export function moveItem<T>(items: readonly T[], from: number, to: number): read
 export function sortByIds<T>(items: readonly T[], ids: readonly string[], idOf: (item: T) => string): readonly T[] {
   const positions = new Map(ids.map((id, position) => [id, position]));
   const positionOf = (item: T) => positions.get(idOf(item)) ?? ids.length;
-  return [...items].sort((one, other) => positionOf(one) - positionOf(other));
+  return [...items].sort((a, b) => positionOf(a) - positionOf(b));
 }

@@ -3,17 +3,17 @@ import { isComplete } from "./branch";
 import type { Pull } from "./events";
 import { MESSAGE_CACHE_MS, hasMessages } from "./reduce";
 import { memoizeByParts } from "./structuralSharing";
-import { type ContextReplica, MESSAGE_PAGE_SIZE, type State, activeId, isStale } from "./state";
+import { type ContextReplica, MESSAGES_PER_PAGE, type State, activeId, isStale } from "./state";
 
 /** How long a connection may be down before the banner shows. */
 export const BANNER_DELAY_MS = 3_000;
 
 /** The pulls that bring the state up to date, most urgent first. */
 export function wants(state: State): Pull[] {
-  if (state.connection.is === "refused") return [];
+  if (state.connection.status === "refused") return [];
   const active = activeId(state);
   const replicas = Object.values(state.contexts).filter((replica) => !replica.isGone);
-  replicas.sort((one, other) => Number(other.id === active) - Number(one.id === active));
+  replicas.sort((a, b) => Number(b.id === active) - Number(a.id === active));
   const session: Pull[] = isStale(state.session) ? [{ kind: "session" }] : [];
   return [
     ...session,
@@ -25,8 +25,8 @@ export function wants(state: State): Pull[] {
 }
 
 function wantsContext(state: State, replica: ContextReplica): Pull[] {
-  const isUnsure = replica.recheckAt !== null && state.now >= replica.recheckAt;
-  return isStale(replica.view) || isUnsure ? [{ kind: "context", id: replica.id }] : [];
+  const isStateUncertain = replica.recheckAt !== null && state.now >= replica.recheckAt;
+  return isStale(replica.view) || isStateUncertain ? [{ kind: "context", id: replica.id }] : [];
 }
 
 function wantsMessages(replica: ContextReplica): Pull[] {
@@ -47,7 +47,7 @@ function wantsMessages(replica: ContextReplica): Pull[] {
 /** Memoized: deltas of an answer do not change the inputs. */
 const missingIds = memoizeByParts(
   ({ branch, messages, view }: ContextReplica) => [branch.ids, messages, view.requestedAt],
-  (replica) => replica.branch.ids.filter((id) => isMissing(replica, id)).slice(0, MESSAGE_PAGE_SIZE),
+  (replica) => replica.branch.ids.filter((id) => isMissing(replica, id)).slice(0, MESSAGES_PER_PAGE),
 );
 
 /** Unfinished messages count as missing after each fetch of their context. */
@@ -64,9 +64,9 @@ export function nextDue(state: State): number | null {
     ...(replica.recheckAt !== null ? [replica.recheckAt] : []),
     ...(replica.inactiveSince !== null && hasMessages(replica) ? [replica.inactiveSince + MESSAGE_CACHE_MS] : []),
   ]);
-  if (connection.is === "down" || connection.is === "opening") due.push(connection.since + BANNER_DELAY_MS);
-  const ahead = due.filter((each) => each > state.now);
-  return ahead.length > 0 ? Math.min(...ahead) : null;
+  if (connection.status === "down" || connection.status === "opening") due.push(connection.since + BANNER_DELAY_MS);
+  const upcoming = due.filter((each) => each > state.now);
+  return upcoming.length > 0 ? Math.min(...upcoming) : null;
 }
 
 /** The contexts whose signals the client subscribes to. */

@@ -1,12 +1,12 @@
 /** The live regions for screen readers. Polite announcements are spaced by two seconds; the latest one wins. */
 import { useEffect, useState } from "react";
 
-const SPACING_MS = 2_000;
-let speakNow: (text: string, isUrgent: boolean) => void = () => {};
+const MIN_INTERVAL_MS = 2_000;
+let announceNow: (text: string, isUrgent: boolean) => void = () => {};
 
 /** Announces a text to screen readers; an urgent text interrupts. */
 export function announce(text: string, isUrgent = false): void {
-  speakNow(text, isUrgent);
+  announceNow(text, isUrgent);
 }
 
 export function Announcer() {
@@ -15,22 +15,22 @@ export function Announcer() {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | null = null;
     let next: string | null = null;
-    const speak = (text: string) => {
+    const announcePolitely = (text: string) => {
       setPolite((old) => (old === text ? `${text}\u00a0` : text)); // a repeated text must change to be announced again
       timer = setTimeout(() => {
         timer = null;
-        if (next !== null) speak(next);
+        if (next !== null) announcePolitely(next);
         next = null;
-      }, SPACING_MS);
+      }, MIN_INTERVAL_MS);
     };
-    speakNow = (text, isUrgent) => {
+    announceNow = (text, isUrgent) => {
       if (isUrgent) setUrgent((old) => (old === text ? `${text}\u00a0` : text));
-      else if (timer === null) speak(text);
+      else if (timer === null) announcePolitely(text);
       else next = text;
     };
     return () => {
       if (timer !== null) clearTimeout(timer);
-      speakNow = () => {};
+      announceNow = () => {};
     };
   }, []);
   return (

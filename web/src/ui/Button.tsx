@@ -8,7 +8,7 @@ interface Props extends Omit<ComponentProps<"button">, "className"> {
   kind?: Kind | readonly Kind[];
   icon?: IconName;
   /** Why the button is disabled. A disabled button stays focusable, so that the reason can be read. */
-  whyNot?: string | null;
+  disabledReason?: string | null;
   extraClass?: string;
 }
 
@@ -16,14 +16,14 @@ function classOf(kind: Props["kind"], extra: string): string {
   return ["button", ...(kind === undefined ? [] : [kind].flat()), extra].filter(Boolean).join(" ");
 }
 
-export function Button({ kind, icon, whyNot, extraClass = "", children, onClick, title, ...rest }: Props) {
-  const isDisabled = whyNot != null;
+export function Button({ kind, icon, disabledReason, extraClass = "", children, onClick, title, ...rest }: Props) {
+  const isDisabled = disabledReason != null;
   return (
     <button
       type="button"
       className={classOf(kind, extraClass)}
       aria-disabled={isDisabled || undefined}
-      title={whyNot ?? title}
+      title={disabledReason ?? title}
       onClick={isDisabled ? (event) => event.preventDefault() : onClick}
       {...rest}
     >

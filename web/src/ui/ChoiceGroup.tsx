@@ -9,7 +9,7 @@ interface Option<T extends string> {
   readonly note?: string;
 }
 
-interface ChoiceProps<T extends string> {
+interface RadioGroupProps<T extends string> {
   legend: string;
   options: readonly Option<T>[];
   value: T;
@@ -17,36 +17,36 @@ interface ChoiceProps<T extends string> {
   onChange(value: T): void;
 }
 
-export function RadioGroup<T extends string>({ value, onChange, ...frame }: ChoiceProps<T>) {
+export function RadioGroup<T extends string>({ value, onChange, ...group }: RadioGroupProps<T>) {
   const name = useId();
   return (
-    <Options {...frame}>
+    <OptionList {...group}>
       {(option) => <input type="radio" name={name} checked={option === value} onChange={() => onChange(option)} />}
-    </Options>
+    </OptionList>
   );
 }
 
-interface ChoicesProps<T extends string> extends Omit<ChoiceProps<T>, "value" | "onChange"> {
+interface CheckboxGroupProps<T extends string> extends Omit<RadioGroupProps<T>, "value" | "onChange"> {
   values: readonly T[];
   onChange(values: readonly T[]): void;
 }
 
 /** A group of checkboxes. */
-export function CheckboxGroup<T extends string>({ values, onChange, ...frame }: ChoicesProps<T>) {
+export function CheckboxGroup<T extends string>({ values, onChange, ...group }: CheckboxGroupProps<T>) {
   const toggle = (value: T) =>
     onChange(values.includes(value) ? values.filter((each) => each !== value) : [...values, value]);
   return (
-    <Options {...frame}>
+    <OptionList {...group}>
       {(option) => <input type="checkbox" checked={values.includes(option)} onChange={() => toggle(option)} />}
-    </Options>
+    </OptionList>
   );
 }
 
-interface OptionsProps<T extends string> extends Omit<ChoiceProps<T>, "value" | "onChange"> {
+interface OptionsProps<T extends string> extends Omit<RadioGroupProps<T>, "value" | "onChange"> {
   children(value: T): ReactNode;
 }
 
-function Options<T extends string>({ legend, options, isRow = false, children }: OptionsProps<T>) {
+function OptionList<T extends string>({ legend, options, isRow = false, children }: OptionsProps<T>) {
   return (
     <fieldset className={isRow ? "choice is-row" : "choice"}>
       <legend>{legend}</legend>

@@ -13,11 +13,11 @@ interface Props {
   onClose(): void;
   children: ReactNode;
   /** Buttons in a footer that does not scroll. */
-  foot?: ReactNode;
+  footer?: ReactNode;
   isWide?: boolean;
 }
 
-export function Dialog({ title, onClose, children, foot, isWide = false }: Props) {
+export function Dialog({ title, onClose, children, footer, isWide = false }: Props) {
   const t = useTexts("ui");
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -47,7 +47,7 @@ export function Dialog({ title, onClose, children, foot, isWide = false }: Props
           <IconButton icon="close" label={t("close")} onClick={onClose} />
         </header>
         <div className="dialog-body">{children}</div>
-        {foot !== undefined && <footer className="dialog-foot">{foot}</footer>}
+        {footer !== undefined && <footer className="dialog-foot">{footer}</footer>}
       </div>
     </dialog>
   );

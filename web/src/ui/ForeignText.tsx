@@ -11,7 +11,7 @@ import "./foreign-text.css";
 const RIGHT_TO_LEFT = /([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+)/u;
 
 /** A hidden character as written out by `exactText`. */
-const WRITTEN_OUT = /(⟨U\+[0-9A-F]{4,6}(?: ×\d+)?⟩)/;
+const ESCAPED_CHARACTER = /(⟨U\+[0-9A-F]{4,6}(?: ×\d+)?⟩)/;
 
 /** Splits a text into left-to-right runs (even indexes) and right-to-left runs (odd indexes). */
 export function runsOf(text: string): readonly string[] {
@@ -22,14 +22,14 @@ export function runsOf(text: string): readonly string[] {
 export const Lookalikes = createContext("");
 
 export function ForeignText({ text, isPath = false }: { text: string; isPath?: boolean }) {
-  const shown = isPath ? exactPath(text) : exactText(text);
-  return annotateWithCodes(shown, useContext(Lookalikes))
-    .split(WRITTEN_OUT)
-    .map((part, place) =>
-      place % 2 === 0 ? (
-        <Runs key={place} text={part} />
+  const displayed = isPath ? exactPath(text) : exactText(text);
+  return annotateWithCodes(displayed, useContext(Lookalikes))
+    .split(ESCAPED_CHARACTER)
+    .map((part, index) =>
+      index % 2 === 0 ? (
+        <Runs key={index} text={part} />
       ) : (
-        <span key={place} className="hidden-sign">
+        <span key={index} className="hidden-sign">
           {part}
         </span>
       ),
@@ -38,5 +38,5 @@ export function ForeignText({ text, isPath = false }: { text: string; isPath?: b
 
 function Runs({ text }: { text: string }) {
   const runs = runsOf(text);
-  return runs.length === 1 ? runs[0] : runs.map((run, place) => (place % 2 === 0 ? run : <bdi key={place}>{run}</bdi>));
+  return runs.length === 1 ? runs[0] : runs.map((run, index) => (index % 2 === 0 ? run : <bdi key={index}>{run}</bdi>));
 }

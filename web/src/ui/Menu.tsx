@@ -12,14 +12,14 @@ export interface MenuEntry {
   readonly key: string;
   readonly label: string;
   readonly note?: string;
-  readonly sign?: ReactNode;
+  readonly icon?: ReactNode;
   readonly isDangerous?: boolean;
   /** Whether this is the current choice, for a group of alternatives. */
-  readonly isChosen?: boolean;
+  readonly isSelected?: boolean;
   readonly shortcut?: string;
   /** A heading above the entry: the first of its group. */
   readonly group?: string;
-  onChoose(): void;
+  onSelect(): void;
 }
 
 interface Props {
@@ -32,7 +32,7 @@ interface Props {
   title?: string;
   shortcut?: string;
   /** A description above the entries. */
-  head?: ReactNode;
+  header?: ReactNode;
 }
 
 export function Menu({
@@ -43,16 +43,16 @@ export function Menu({
   placement = "below",
   title,
   shortcut,
-  head,
+  header,
 }: Props) {
-  const { isOpen, setOpen, close, frame, opener, popover } = usePopover(placement);
+  const { isOpen, setOpen, close, container, trigger, popover } = usePopover(placement);
   const id = useId();
 
   useEffect(() => {
     if (!isOpen) return;
-    const items = itemsOf(frame.current);
+    const items = itemsOf(container.current);
     (items.find((item) => item.getAttribute("aria-checked") === "true") ?? items[0])?.focus();
-  }, [isOpen, frame]);
+  }, [isOpen, container]);
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.nativeEvent.isComposing || !isOpen) return;
@@ -61,7 +61,7 @@ export function Menu({
       event.preventDefault();
       return close();
     }
-    const items = itemsOf(frame.current);
+    const items = itemsOf(container.current);
     const next = nextIndex(
       event.key,
       items,
@@ -74,9 +74,9 @@ export function Menu({
   }
 
   return (
-    <div className="menu" ref={frame} onKeyDown={onKeyDown}>
+    <div className="menu" ref={container} onKeyDown={onKeyDown}>
       <button
-        ref={opener}
+        ref={trigger}
         type="button"
         className={buttonClass}
         aria-label={label}
@@ -96,7 +96,7 @@ export function Menu({
       </button>
       {isOpen && (
         <div className="menu-list beside" popover="manual" ref={popover} role="menu" id={id} aria-label={label}>
-          {head !== undefined && <div className="menu-head">{head}</div>}
+          {header !== undefined && <div className="menu-head">{header}</div>}
           {entries.map((entry) => [
             entry.group !== undefined && (
               <div key={`${entry.key} group`} className="menu-group">
@@ -107,15 +107,15 @@ export function Menu({
               key={entry.key}
               type="button"
               tabIndex={-1}
-              role={entry.isChosen === undefined ? "menuitem" : "menuitemradio"}
-              aria-checked={entry.isChosen}
+              role={entry.isSelected === undefined ? "menuitem" : "menuitemradio"}
+              aria-checked={entry.isSelected}
               className={entry.isDangerous === true ? "menu-item danger" : "menu-item"}
               onClick={() => {
                 close();
-                entry.onChoose();
+                entry.onSelect();
               }}
             >
-              {entry.sign !== undefined && <span className="menu-sign">{entry.sign}</span>}
+              {entry.icon !== undefined && <span className="menu-sign">{entry.icon}</span>}
               <span className="menu-words">
                 <span className="menu-label">
                   <ForeignText text={entry.label} />
@@ -135,8 +135,8 @@ export function Menu({
   );
 }
 
-function itemsOf(frame: HTMLElement | null): HTMLElement[] {
-  return [...(frame?.querySelectorAll<HTMLElement>('[role^="menuitem"]') ?? [])];
+function itemsOf(container: HTMLElement | null): HTMLElement[] {
+  return [...(container?.querySelectorAll<HTMLElement>('[role^="menuitem"]') ?? [])];
 }
 
 /** The index of the item that a key selects; null for other keys. */

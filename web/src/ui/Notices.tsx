@@ -7,20 +7,20 @@ import { ForeignText } from "./ForeignText";
 import { Icon } from "./icons";
 import "./notices.css";
 
-const SHOWN_MS = 8_000;
+const NOTICE_MS = 8_000;
 const MAX_NOTICES = 4;
 
 interface Notice {
   readonly id: number;
   readonly text: string;
-  readonly isBad: boolean;
+  readonly isError: boolean;
 }
 
-let show: (text: string, isBad: boolean) => void = () => {};
+let showNotice: (text: string, isError: boolean) => void = () => {};
 
 /** Shows a notice. A notice about a failure stays until it is dismissed. */
-export function notify(text: string, isBad = false): void {
-  show(text, isBad);
+export function notify(text: string, isError = false): void {
+  showNotice(text, isError);
   announce(text);
 }
 
@@ -30,13 +30,13 @@ export function Notices() {
   useEffect(() => {
     let count = 0;
     const timers = new Set<ReturnType<typeof setTimeout>>();
-    show = (text, isBad) => {
+    showNotice = (text, isError) => {
       const id = ++count;
-      setNotices((old) => [{ id, text, isBad }, ...old.filter((each) => each.text !== text)].slice(0, MAX_NOTICES));
-      if (!isBad) timers.add(setTimeout(() => setNotices((old) => old.filter((each) => each.id !== id)), SHOWN_MS));
+      setNotices((old) => [{ id, text, isError }, ...old.filter((each) => each.text !== text)].slice(0, MAX_NOTICES));
+      if (!isError) timers.add(setTimeout(() => setNotices((old) => old.filter((each) => each.id !== id)), NOTICE_MS));
     };
     return () => {
-      show = () => {};
+      showNotice = () => {};
       for (const timer of timers) clearTimeout(timer);
     };
   }, []);
@@ -44,8 +44,8 @@ export function Notices() {
   return (
     <section className="notices" aria-label={t("notices")}>
       {notices.map((notice) => (
-        <div key={notice.id} className={notice.isBad ? "notice bad" : "notice"}>
-          {notice.isBad && <Icon name="warning" />}
+        <div key={notice.id} className={notice.isError ? "notice bad" : "notice"}>
+          {notice.isError && <Icon name="warning" />}
           <span>
             <ForeignText text={notice.text} />
           </span>

@@ -13,12 +13,12 @@ interface Props {
 }
 
 export function Popover({ label, button, buttonClass, placement = "below", children }: Props) {
-  const { isOpen, setOpen, close, frame, opener, popover } = usePopover(placement);
+  const { isOpen, setOpen, close, container, trigger, popover } = usePopover(placement);
   const id = useId();
   return (
     <div
       className="menu"
-      ref={frame}
+      ref={container}
       onKeyDown={(event) => {
         if (event.key !== "Escape" || !isOpen) return;
         event.stopPropagation();
@@ -26,7 +26,7 @@ export function Popover({ label, button, buttonClass, placement = "below", child
       }}
     >
       <button
-        ref={opener}
+        ref={trigger}
         type="button"
         className={buttonClass}
         aria-label={label}

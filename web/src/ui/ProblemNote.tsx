@@ -2,22 +2,22 @@
 import { MODE_NOT_SWITCHED } from "../api/modeSwitches";
 import type { Problem } from "../api/schema";
 import { useLanguage } from "../app/appServices";
-import type { Language } from "../i18n/say";
+import type { Language } from "../i18n/serverTexts";
 import { textsIn } from "../i18n/texts";
 import { ForeignText } from "./ForeignText";
 import { Icon } from "./icons";
 import { exactText } from "./safeText";
 
 /** Problems that arise in the web client and have a text of their own. */
-const OURS: Readonly<Record<string, "lost" | "notSwitched">> = {
+const CLIENT_PROBLEMS: Readonly<Record<string, "lost" | "notSwitched">> = {
   connection_lost: "lost",
   [MODE_NOT_SWITCHED]: "notSwitched",
 };
 
 /** The text of a problem: the server's own text, or ours if the problem did not come from the server. */
-export function sayProblem(problem: Problem, language: Language): string {
+export function translateProblem(problem: Problem, language: Language): string {
   if (problem.detail !== "") return exactText(problem.detail);
-  return textsIn(language, "problems")(OURS[problem.code] ?? "unknown");
+  return textsIn(language, "problems")(CLIENT_PROBLEMS[problem.code] ?? "unknown");
 }
 
 export function ProblemNote({ problem }: { problem: Problem | null }) {
@@ -27,7 +27,7 @@ export function ProblemNote({ problem }: { problem: Problem | null }) {
     <p className="note bad" role="alert">
       <Icon name="warning" />
       <span>
-        <ForeignText text={sayProblem(problem, language)} />
+        <ForeignText text={translateProblem(problem, language)} />
       </span>
     </p>
   );

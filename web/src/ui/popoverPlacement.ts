@@ -8,9 +8,9 @@ const EDGE_PX = 8;
 /**
  * Shows and positions `list`, which has the attribute `popover`: the top layer is not clipped by scrolling ancestors.
  */
-export function placePopover(opener: Element, list: HTMLElement, placement: PopoverPlacement): void {
+export function placePopover(trigger: Element, list: HTMLElement, placement: PopoverPlacement): void {
   list.showPopover();
-  const from = opener.getBoundingClientRect();
+  const from = trigger.getBoundingClientRect();
   const { width, height } = list.getBoundingClientRect();
   const above = from.top - GAP_PX - EDGE_PX;
   const below = innerHeight - from.bottom - GAP_PX - EDGE_PX;

@@ -7,9 +7,9 @@
 const HIDDEN =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}\u{13441}\u{13442}\u{16fe4}]/u;
 /** Blanks that look like a space but do not separate words in a shell. */
-const ODD_BLANK = /[^\P{Zs} ]/u;
-const RUNS_OF_HIDDEN = new RegExp(`(?![\\n\\t])(${HIDDEN.source})\\1*`, "gu");
-const RUNS_OF_EXACT = new RegExp(`(?![\\n\\t])(${HIDDEN.source}|${ODD_BLANK.source})\\1*`, "gu");
+const NONSTANDARD_BLANK = /[^\P{Zs} ]/u;
+const HIDDEN_RUNS = new RegExp(`(?![\\n\\t])(${HIDDEN.source})\\1*`, "gu");
+const HIDDEN_OR_BLANK_RUNS = new RegExp(`(?![\\n\\t])(${HIDDEN.source}|${NONSTANDARD_BLANK.source})\\1*`, "gu");
 const PLAIN = /^[\t\n\x20-\x7e]*$/;
 /** Symbols that can be rendered as emoji. ASCII symbols are excluded. */
 const SYMBOL = /(?!\p{ASCII})[\p{So}\p{Sm}\u203c\u2049\u3030\u303d]/u;
@@ -28,36 +28,36 @@ const FLAGS = ["gbeng", "gbsct", "gbwls"].map(
   (region) =>
     BLACK_FLAG + String.fromCodePoint(...[...region].map((letter) => 0xe0000 + letter.charCodeAt(0)), 0xe007f),
 );
-const FLAG_LENGTH = 14;
+const FLAG_CODE_UNITS = 14;
 const MAX_NAME_CHARACTERS = 80;
 /** A longer run of the same hidden character is written once, with its length. */
-const MAX_WRITTEN_RUN = 8;
+const MAX_RUN_CHARACTERS = 8;
 
 /** Writes each hidden or reordering character as `⟨U+202E⟩`. Line ends and tabs stay. */
 export function visibleText(text: string): string {
-  return PLAIN.test(text) ? text : text.replace(RUNS_OF_HIDDEN, escapeRun);
+  return PLAIN.test(text) ? text : text.replace(HIDDEN_RUNS, escapeRun);
 }
 
 /**
  * Like `visibleText`, but also writes out blanks other than space, tab and line end: for text that the user approves.
  */
 export function exactText(text: string): string {
-  return PLAIN.test(text) ? text : text.replace(RUNS_OF_EXACT, escapeRun);
+  return PLAIN.test(text) ? text : text.replace(HIDDEN_OR_BLANK_RUNS, escapeRun);
 }
 
 /** Appends the code point to each of the given characters: `с⟨U+0441⟩`. */
 export function annotateWithCodes(text: string, characters: string): string {
   if (characters === "" || PLAIN.test(text)) return text;
-  const pointedOut = new Set(characters);
+  const annotated = new Set(characters);
   return [...text]
-    .map((each, place, all) => {
-      const isCoded =
-        !pointedOut.has(each) ||
+    .map((each, index, all) => {
+      const isUnchanged =
+        !annotated.has(each) ||
         all
-          .slice(place + 1, place + 10)
+          .slice(index + 1, index + 10)
           .join("")
           .startsWith(codeOf(each));
-      return isCoded ? each : each + codeOf(each);
+      return isUnchanged ? each : each + codeOf(each);
     })
     .join("");
 }
@@ -87,11 +87,11 @@ function isFolded(letter: string): boolean {
 }
 
 /** Leading, trailing and repeated blanks, line ends and tabs: two paths that differ in these look the same. */
-const BLANKS_OF_PATHS = /^ +| +$| {2,}|[\n\t]/g;
+const PATH_BLANKS = /^ +| +$| {2,}|[\n\t]/g;
 
 /** A path on one line, with blanks and hidden characters that could be overlooked written out. */
 export function exactPath(path: string): string {
-  const blanks = path.replace(BLANKS_OF_PATHS, (run) => [...run].map(codeOf).join(""));
+  const blanks = path.replace(PATH_BLANKS, (run) => [...run].map(codeOf).join(""));
   return exactText(blanks);
 }
 
@@ -104,11 +104,11 @@ function codeOf(character: string): string {
   return `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
 }
 
-function escapeRun(run: string, one: string, offset: number, text: string): string {
-  if (run === one && hasProperUse(text, offset)) return run;
-  const code = codeOf(one);
-  const count = run.length / one.length;
-  return count <= MAX_WRITTEN_RUN ? code.repeat(count) : code.replace("⟩", ` ×${count}⟩`);
+function escapeRun(run: string, character: string, offset: number, text: string): string {
+  if (run === character && hasProperUse(text, offset)) return run;
+  const code = codeOf(character);
+  const count = run.length / character.length;
+  return count <= MAX_RUN_CHARACTERS ? code.repeat(count) : code.replace("⟩", ` ×${count}⟩`);
 }
 
 /**
@@ -145,9 +145,9 @@ function isArabicJoiner(character: string, before: string, after: string): boole
 }
 
 function isInFlag(text: string, offset: number): boolean {
-  const first = Math.max(0, offset - FLAG_LENGTH);
+  const first = Math.max(0, offset - FLAG_CODE_UNITS);
   const start = first + text.slice(first, offset).lastIndexOf(BLACK_FLAG);
-  return FLAGS.includes(text.slice(start, start + FLAG_LENGTH)) && offset - start < FLAG_LENGTH;
+  return FLAGS.includes(text.slice(start, start + FLAG_CODE_UNITS)) && offset - start < FLAG_CODE_UNITS;
 }
 
 function characterBefore(text: string, offset: number): string {

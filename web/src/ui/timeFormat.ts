@@ -1,5 +1,5 @@
 /** Formats times in the user's language and locale. */
-import type { Language } from "../i18n/say";
+import type { Language } from "../i18n/serverTexts";
 import { textsIn } from "../i18n/texts";
 
 const BROWSER_LANGUAGES: readonly string[] = typeof navigator === "undefined" ? [] : navigator.languages;
@@ -8,7 +8,7 @@ const BROWSER_LANGUAGES: readonly string[] = typeof navigator === "undefined" ? 
  * Browsers put narrow and no-break spaces into times. These are normalized, because odd blanks mark deceptive text
  * here.
  */
-const ODD_BLANKS = /[\u00a0\u2009\u202f]/g;
+const NONSTANDARD_BLANKS = /[\u00a0\u2009\u202f]/g;
 
 /** The browser's regional variant of the language, if it has one; never a different language. */
 export function localeOf(language: Language, browserLanguages: readonly string[] = BROWSER_LANGUAGES): string {
@@ -39,7 +39,7 @@ export function timeOf(timestamp: string, language: Language, now = new Date()):
       } as const);
   return dateFormat(language, { ...day, hour: "2-digit", minute: "2-digit" })
     .format(date)
-    .replace(ODD_BLANKS, " ");
+    .replace(NONSTANDARD_BLANKS, " ");
 }
 
 const UNITS = [
@@ -56,5 +56,5 @@ export function relativeTime(timestamp: string, language: Language, now = Date.n
   if (seconds > 7 * 86_400) return timeOf(timestamp, language).replace(/,? ?\d\d:\d\d.*$/, "");
   const [unit, size] = UNITS.find(([, each]) => seconds >= each) ?? ["minute", 60];
   const words = seconds < 60 ? textsIn(language, "times")("justNow") : format.format(-Math.floor(seconds / size), unit);
-  return words.replace(ODD_BLANKS, " ");
+  return words.replace(NONSTANDARD_BLANKS, " ");
 }

@@ -2,10 +2,10 @@
 import { useEffect, useRef, useState } from "react";
 import { copyText } from "./clipboard";
 
-const COPIED_SHOWN_MS = 1_500;
+const COPIED_FEEDBACK_MS = 1_500;
 
 /** `copy` returns whether it succeeded. */
-export function useCopy(): { isCopied: boolean; copy(text: string): Promise<boolean> } {
+export function useCopyFeedback(): { isCopied: boolean; copy(text: string): Promise<boolean> } {
   const [isCopied, setCopied] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -15,7 +15,7 @@ export function useCopy(): { isCopied: boolean; copy(text: string): Promise<bool
       const isDone = await copyText(text);
       setCopied(isDone);
       clearTimeout(timer.current);
-      timer.current = setTimeout(() => setCopied(false), COPIED_SHOWN_MS);
+      timer.current = setTimeout(() => setCopied(false), COPIED_FEEDBACK_MS);
       return isDone;
     },
   };

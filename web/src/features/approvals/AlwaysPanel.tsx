@@ -17,12 +17,12 @@ export function AlwaysPanel({ dock, call }: { dock: DockControls; call: CallView
   const t = useTexts("approvals");
   const language = useLanguage();
   const offers = call.rule_offers ?? [];
-  const [selectedScope, setChosen] = useState<RuleOptionOffer["scope"] | undefined>(offers[0]?.scope);
+  const [selectedScope, setSelectedScope] = useState<RuleOptionOffer["scope"] | undefined>(offers[0]?.scope);
   const offer = offers.find((each) => each.scope === selectedScope);
   const { forContext, permanent } = groupRuleOffers(offers);
-  const whyNot = dock.off ?? dock.whyUnread([call]);
+  const disabledReason = dock.disabledReason ?? dock.unreadReason([call]);
   const submit = () => {
-    if (whyNot !== null || offer === undefined) return;
+    if (disabledReason !== null || offer === undefined) return;
     dock.decide([{ id: call.id, digest: call.digest, verdict: "approve", always: offer.scope }]);
     dock.openPanel(null);
   };
@@ -31,8 +31,18 @@ export function AlwaysPanel({ dock, call }: { dock: DockControls; call: CallView
       <p className="panel-label">{t("alwaysTitle")}</p>
       <Lookalikes value={call.lookalikes ?? ""}>
         <div className="ladders">
-          <RuleOptions title={t("alwaysHere")} offers={forContext} selected={selectedScope} onChoose={setChosen} />
-          <RuleOptions title={t("alwaysGood")} offers={permanent} selected={selectedScope} onChoose={setChosen} />
+          <RuleOptions
+            title={t("alwaysHere")}
+            offers={forContext}
+            selected={selectedScope}
+            onSelect={setSelectedScope}
+          />
+          <RuleOptions
+            title={t("alwaysGood")}
+            offers={permanent}
+            selected={selectedScope}
+            onSelect={setSelectedScope}
+          />
         </div>
         {offer !== undefined && (
           <p className="rule-shown" aria-live="polite">
@@ -42,10 +52,10 @@ export function AlwaysPanel({ dock, call }: { dock: DockControls; call: CallView
         )}
       </Lookalikes>
       <div className="panel-foot">
-        {dock.off === null ? (
+        {dock.disabledReason === null ? (
           <UnreadNote
             unread={dock.unreadOf([call]).map(({ digest }) => digest)}
-            why={dock.whyUnread([call]) ?? ""}
+            reason={dock.unreadReason([call]) ?? ""}
             onShow={() => {
               dock.openPanel(null); // on a phone, the panel hides the call
               dock.showUnread([call]);
@@ -57,7 +67,7 @@ export function AlwaysPanel({ dock, call }: { dock: DockControls; call: CallView
         <Button kind="quiet" onClick={() => dock.openPanel(null)}>
           {t("back")}
         </Button>
-        <Button type="submit" whyNot={whyNot}>
+        <Button type="submit" disabledReason={disabledReason}>
           {t("alwaysGive")}
         </Button>
       </div>
@@ -69,10 +79,10 @@ interface RuleOptionsProps {
   title: string;
   offers: readonly RuleOptionOffer[];
   selected: RuleOptionOffer["scope"] | undefined;
-  onChoose(scope: RuleOptionOffer["scope"]): void;
+  onSelect(scope: RuleOptionOffer["scope"]): void;
 }
 
-function RuleOptions({ title, offers, selected, onChoose }: RuleOptionsProps) {
+function RuleOptions({ title, offers, selected, onSelect }: RuleOptionsProps) {
   const language = useLanguage();
   const id = useId();
   if (offers.length === 0) return null;
@@ -88,7 +98,7 @@ function RuleOptions({ title, offers, selected, onChoose }: RuleOptionsProps) {
             name="rung"
             autoFocus={scope === selected}
             checked={scope === selected}
-            onChange={() => onChoose(scope)}
+            onChange={() => onSelect(scope)}
           />
           <span>
             <ForeignText text={shortRuleText(rule, language)} />

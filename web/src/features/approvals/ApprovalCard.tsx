@@ -2,20 +2,20 @@
 import { useId } from "react";
 import { useLanguage } from "../../app/appServices";
 import { ariaKeysOf, keysOf } from "../../app/shortcuts";
-import { say } from "../../i18n/say";
+import { translateReason } from "../../i18n/serverTexts";
 import { useTexts } from "../../i18n/texts";
 import { useModeTitle } from "../modes/useModes";
 import { IconButton } from "../../ui/Button";
 import { ForeignText } from "../../ui/ForeignText";
 import { Icon } from "../../ui/icons";
-import { Actions } from "./CallActions";
+import { DecisionButtons } from "./DecisionButtons";
 import { CallPanel } from "../tool-calls/CallPanel";
 import type { DockControls } from "./ApprovalDock";
 import { GroupActions, GroupRows } from "./CallGroup";
 import { ReadTracker } from "../read-progress/readProgress";
 import { JumpButton } from "../tool-calls/JumpButton";
 import { SCROLL_TARGET, scrollByKey } from "./scrollKeys";
-import { Panel } from "./DecisionPanel";
+import { DecisionPanel } from "./DecisionPanel";
 import { summaryOf, titleOf } from "../tool-calls/callText";
 import { isElevationOffer, type PendingCall } from "./pendingCalls";
 
@@ -23,9 +23,9 @@ import { isElevationOffer, type PendingCall } from "./pendingCalls";
 export function ApprovalCard({ dock }: { dock: DockControls }) {
   const t = useTexts("approvals");
   const id = useId();
-  const { panel, waiting } = dock;
-  const single = waiting.length === 1 ? waiting[0] : undefined;
-  const focus =
+  const { panel, pendingCalls } = dock;
+  const single = pendingCalls.length === 1 ? pendingCalls[0] : undefined;
+  const focusProps =
     single === undefined ? {} : { tabIndex: -1, "data-call": single.call.id, "aria-busy": single.sent !== null };
   return (
     <div
@@ -33,38 +33,42 @@ export function ApprovalCard({ dock }: { dock: DockControls }) {
       role="group"
       aria-labelledby={id}
       onKeyDown={scrollByKey}
-      {...focus}
+      {...focusProps}
     >
       <header className="card-head">
         <Icon name="rule" />
         {single === undefined ? (
           <>
             <h2 id={id} className="card-title">
-              {t("group", { n: waiting.length })}
+              {t("group", { n: pendingCalls.length })}
             </h2>
             <FocusHint />
             <SizeButton dock={dock} />
           </>
         ) : (
-          <Title id={id} dock={dock} pending={single} />
+          <CardTitle id={id} dock={dock} pending={single} />
         )}
       </header>
       {panel?.kind !== "edit" &&
-        (single === undefined ? <GroupRows dock={dock} /> : <Body key={single.call.id} dock={dock} pending={single} />)}
+        (single === undefined ? (
+          <GroupRows dock={dock} />
+        ) : (
+          <CardBody key={single.call.id} dock={dock} pending={single} />
+        ))}
       <footer className="card-foot">
         {panel !== null ? (
-          <Panel key={`${panel.kind} ${panel.calls[0]?.id}`} dock={dock} panel={panel} />
+          <DecisionPanel key={`${panel.kind} ${panel.calls[0]?.id}`} dock={dock} panel={panel} />
         ) : single === undefined ? (
           <GroupActions dock={dock} />
         ) : (
-          <Actions key={single.call.id} dock={dock} pending={single} />
+          <DecisionButtons key={single.call.id} dock={dock} pending={single} />
         )}
       </footer>
     </div>
   );
 }
 
-function Title({ id, dock, pending: { call } }: { id: string; dock: DockControls; pending: PendingCall }) {
+function CardTitle({ id, dock, pending: { call } }: { id: string; dock: DockControls; pending: PendingCall }) {
   const t = useTexts("approvals");
   const language = useLanguage();
   return (
@@ -101,7 +105,7 @@ function SizeButton({ dock }: { dock: DockControls }) {
   );
 }
 
-function Body({ dock, pending: { call } }: { dock: DockControls; pending: PendingCall }) {
+function CardBody({ dock, pending: { call } }: { dock: DockControls; pending: PendingCall }) {
   const t = useTexts("approvals");
   const language = useLanguage();
   const modeTitle = useModeTitle();
@@ -115,7 +119,7 @@ function Body({ dock, pending: { call } }: { dock: DockControls; pending: Pendin
           {isElevationOffer(call) ? (
             t("offerMeans", { mode: modeTitle(String(call.reason.params?.mode ?? "")) })
           ) : (
-            <ForeignText text={say(call.reason, language)} />
+            <ForeignText text={translateReason(call.reason, language)} />
           )}
         </p>
       )}

@@ -34,11 +34,11 @@ export interface DockControls extends DockState {
   /** The calls that were not completely on the screen. */
   unreadOf(calls: readonly CallView[]): readonly CallView[];
   /** Why the calls cannot be approved yet; null if all are read. */
-  whyUnread(calls: readonly CallView[]): string | null;
+  unreadReason(calls: readonly CallView[]): string | null;
   /** Scrolls to the first unread part. */
   showUnread(calls: readonly CallView[]): void;
-  isTicked(call: string): boolean;
-  tick(call: string): void;
+  isChecked(call: string): boolean;
+  toggleChecked(call: string): void;
   /** The calls of a group decision: the ticked calls, else all pending calls. */
   readonly selected: readonly CallView[];
   /** Whether the card covers the transcript, so that a long text needs few pages. */
@@ -60,10 +60,10 @@ function ContextDock({ id }: { id: string }) {
   const [panel, setPanel] = useState<OpenPanel | null>(null);
   const [collapsed, toggle] = useToggleSet();
   const read = useReadDigests();
-  const [ticked, tick] = useToggleSet();
+  const [checked, toggleChecked] = useToggleSet();
   const times = useDockFocus(dock, element);
-  const size = useCardSize(element, dock.waiting.length > 0);
-  const calls = dock.waiting.filter(({ sent }) => sent === null).map(({ call }) => call);
+  const size = useCardSize(element, dock.pendingCalls.length > 0);
+  const calls = dock.pendingCalls.filter(({ sent }) => sent === null).map(({ call }) => call);
   const panelCalls =
     panel?.calls.filter((each) => calls.some((call) => call.id === each.id && call.digest === each.digest)) ?? [];
   const controls: DockControls = {
@@ -77,7 +77,7 @@ function ContextDock({ id }: { id: string }) {
     isOpen: (call) => !collapsed.has(call),
     toggle,
     unreadOf: (targets) => targets.filter((call) => !read.has(call.digest)),
-    whyUnread(targets) {
+    unreadReason(targets) {
       const { length: n } = controls.unreadOf(targets);
       return n === 0 ? null : t("readFirst", { n });
     },
@@ -87,20 +87,20 @@ function ContextDock({ id }: { id: string }) {
       if (collapsed.has(first.id)) toggle(first.id);
       environment.schedule(0, () => revealUnread([first.digest])); // a collapsed row is rendered by then
     },
-    isTicked: (call) => ticked.has(call),
-    tick,
-    selected: selectedCalls(calls, ticked),
+    isChecked: (call) => checked.has(call),
+    toggleChecked,
+    selected: selectedCalls(calls, checked),
   };
 
   const onDecision = (decision: Decision, call: CallView) => {
-    if (decision === "look") return focusCard(call.id);
-    if (decision === "leave") return size.isLarge ? size.shrink() : focusComposer();
-    if (dock.off !== null) return announce(dock.off, true);
+    if (decision === "focus") return focusCard(call.id);
+    if (decision === "leaveCard") return size.isLarge ? size.shrink() : focusComposer();
+    if (dock.disabledReason !== null) return announce(dock.disabledReason, true);
     const decideEach = (verdict: "approve" | "reject", targets: readonly CallView[]) =>
       dock.decide(targets.map(({ id: name, digest }) => ({ id: name, verdict, digest })));
     const { selected } = controls;
     const isApproveAll = decision === "approveAll";
-    const unread = controls.whyUnread(isApproveAll ? selected : [call]);
+    const unread = controls.unreadReason(isApproveAll ? selected : [call]);
     const isApproving = isApproveAll || decision === "approve" || decision === "always";
     if (isApproving && unread !== null) {
       announce(unread, true);
@@ -112,26 +112,26 @@ function ContextDock({ id }: { id: string }) {
   };
   useDockKeys({ element, times, calls: controls.panel === null ? calls : [], onDecision });
 
-  const waitingSubagents = useSelector((state) => state.contexts[id]?.view.value?.waiting_below ?? [], [id]);
-  const isEmpty = [dock.waiting, dock.answered, waitingSubagents].every((each) => each.length === 0);
+  const pendingSubagents = useSelector((state) => state.contexts[id]?.view.value?.waiting_below ?? [], [id]);
+  const isEmpty = [dock.pendingCalls, dock.decidedElsewhere, pendingSubagents].every((each) => each.length === 0);
   return (
     <section
-      className={calls.some(fillsBothColumns) ? "dock is-wide" : "dock"}
+      className={calls.some(isTwoSidedDiff) ? "dock is-wide" : "dock"}
       ref={element}
       aria-label={t("dock")}
       hidden={isEmpty}
     >
-      <AnsweredCalls {...dock} />
+      <DecidedCalls {...dock} />
       <ProblemNote problem={dock.problem} />
-      {dock.waiting.length > 0 && <ApprovalCard dock={controls} />}
-      <SubagentsWaiting ids={waitingSubagents} />
+      {dock.pendingCalls.length > 0 && <ApprovalCard dock={controls} />}
+      <SubagentsWaiting ids={pendingSubagents} />
     </section>
   );
 }
 
 /** The areas that a large card covers. Focusing one of them shrinks the card. */
 const HIDDEN_BY_LARGE_CARD = ".app-foot, .transcript";
-const KEPT_BESIDE_LARGE_CARD = ".state-line";
+const VISIBLE_BESIDE_LARGE_CARD = ".state-line";
 
 function useCardSize(
   dock: RefObject<HTMLElement | null>,
@@ -142,7 +142,7 @@ function useCardSize(
     if (!isLarge) return;
     const onFocus = ({ target }: FocusEvent) => {
       if (!(target instanceof Element) || dock.current?.contains(target) === true) return;
-      if (target.closest(KEPT_BESIDE_LARGE_CARD) === null && target.closest(HIDDEN_BY_LARGE_CARD) !== null)
+      if (target.closest(VISIBLE_BESIDE_LARGE_CARD) === null && target.closest(HIDDEN_BY_LARGE_CARD) !== null)
         setLarge(false);
     };
     window.addEventListener("focusin", onFocus);
@@ -172,16 +172,16 @@ function useToggleSet(): [ReadonlySet<string>, (name: string) => void] {
 /**
  * Whether the diff may be shown in two columns. The dock is wide from the start, so that opening a diff moves nothing.
  */
-function fillsBothColumns({ preview }: CallView): boolean {
+function isTwoSidedDiff({ preview }: CallView): boolean {
   const { added, removed } = countLines((preview == null ? null : parseDiff(preview)) ?? []);
   return added > 0 && removed > 0;
 }
 
-function AnsweredCalls({ answered, workspace }: DockState) {
+function DecidedCalls({ decidedElsewhere, workspace }: DockState) {
   const t = useTexts("approvals");
   const language = useLanguage();
   const user = useUserId();
-  return answered.map((call) => (
+  return decidedElsewhere.map((call) => (
     <p key={call.id} className="dock-answered">
       <Icon name="check" />
       <span className="dock-essence">

@@ -1,6 +1,6 @@
 /** Several pending calls: a row for each, and decisions about all of them or the ticked ones. */
 import { type KeyboardEvent, useId } from "react";
-import { ariaKeys, keysShown } from "../../app/shortcuts";
+import { ariaKeys, formatKeys } from "../../app/shortcuts";
 import { useTexts } from "../../i18n/texts";
 import { Button } from "../../ui/Button";
 import type { DockControls } from "./ApprovalDock";
@@ -21,7 +21,7 @@ export function GroupRows({ dock }: { dock: DockControls }) {
       onKeyDown={moveFocus}
       {...SCROLL_TARGET}
     >
-      {dock.waiting.map((pending) => (
+      {dock.pendingCalls.map((pending) => (
         <GroupRow key={pending.call.id} dock={dock} pending={pending} />
       ))}
     </div>
@@ -31,8 +31,8 @@ export function GroupRows({ dock }: { dock: DockControls }) {
 export function GroupActions({ dock }: { dock: DockControls }) {
   const t = useTexts("approvals");
   const { selected } = dock;
-  const isAll = !selected.some((call) => dock.isTicked(call.id));
-  const unread = dock.whyUnread(selected);
+  const isAll = !selected.some((call) => dock.isChecked(call.id));
+  const unread = dock.unreadReason(selected);
   const reason = useId();
   const n = selected.length;
   const decide = (verdict: "approve" | "reject") =>
@@ -42,7 +42,7 @@ export function GroupActions({ dock }: { dock: DockControls }) {
       <UnreadHint id={reason} dock={dock} calls={selected} />
       <Button
         kind={selected.some(isDangerous) ? [] : "primary"}
-        whyNot={dock.off ?? unread}
+        disabledReason={dock.disabledReason ?? unread}
         aria-describedby={unread === null ? undefined : reason}
         aria-keyshortcuts="Shift+Enter"
         onClick={() => decide("approve")}
@@ -52,16 +52,16 @@ export function GroupActions({ dock }: { dock: DockControls }) {
       </Button>
       <Button
         kind="danger"
-        whyNot={dock.off}
+        disabledReason={dock.disabledReason}
         aria-keyshortcuts={ariaKeys("Mod+Shift+Backspace")}
         onClick={() => decide("reject")}
       >
         {t(isAll ? "rejectAll" : "rejectSome", { n })}
-        <kbd className="kbd">{keysShown("Mod+⇧⌫")}</kbd>
+        <kbd className="kbd">{formatKeys("Mod+⇧⌫")}</kbd>
       </Button>
       <Button
         kind="quiet"
-        whyNot={dock.off}
+        disabledReason={dock.disabledReason}
         title={t("tellMeans")}
         onClick={() => dock.openPanel({ kind: "reason", calls: selected })}
       >

@@ -22,11 +22,11 @@ export interface OpenPanel {
   readonly calls: readonly CallView[];
 }
 
-export function Panel({ dock, panel }: { dock: DockControls; panel: OpenPanel }) {
+export function DecisionPanel({ dock, panel }: { dock: DockControls; panel: OpenPanel }) {
   const language = useLanguage();
   const [call] = panel.calls;
   if (call === undefined) return null;
-  const isOneOfSeveral = panel.calls.length === 1 && dock.waiting.length > 1;
+  const isOneOfSeveral = panel.calls.length === 1 && dock.pendingCalls.length > 1;
   return (
     <>
       {isOneOfSeveral && panel.kind !== "elevate" && (
@@ -37,12 +37,12 @@ export function Panel({ dock, panel }: { dock: DockControls; panel: OpenPanel })
           <CallSummary call={call} workspace={dock.workspace} />
         </p>
       )}
-      <PanelBody dock={dock} panel={panel} call={call} />
+      <DecisionPanelBody dock={dock} panel={panel} call={call} />
     </>
   );
 }
 
-function PanelBody({ dock, panel, call }: { dock: DockControls; panel: OpenPanel; call: CallView }) {
+function DecisionPanelBody({ dock, panel, call }: { dock: DockControls; panel: OpenPanel; call: CallView }) {
   switch (panel.kind) {
     case "reason":
       return <ReasonPanel dock={dock} calls={panel.calls} />;

@@ -6,7 +6,7 @@ import { useEffect, useId, useState } from "react";
 import type { CallView } from "../../api/schema";
 import { ServerError } from "../../api/types";
 import { useQuery, useAction, useLanguage, useAppServices } from "../../app/appServices";
-import { say } from "../../i18n/say";
+import { translateReason } from "../../i18n/serverTexts";
 import { type Texts, useTexts } from "../../i18n/texts";
 import { Button } from "../../ui/Button";
 import { ForeignText } from "../../ui/ForeignText";
@@ -21,7 +21,7 @@ import { ReadTracker, forgetDigest, revealUnread, useReadDigests } from "../read
 import { TextValue } from "../tool-calls/TextValue";
 import { UnreadNote } from "../read-progress/UnreadHint";
 import { useIsStable } from "./useIsStable";
-import { isDecidedAlready } from "./pendingCalls";
+import { isAlreadyDecided } from "./pendingCalls";
 
 export function EditPanel({ dock, call }: { dock: DockControls; call: CallView }) {
   const t = useTexts("approvals");
@@ -36,21 +36,21 @@ export function EditPanel({ dock, call }: { dock: DockControls; call: CallView }
   const isSettled = useIsStable(text);
   const preview = useQuery(
     "POST /api/contexts/{context_id}/tool-calls/{call_id}/preview",
-    validation.is === "good" && isSettled
+    validation.kind === "valid" && isSettled
       ? { path: { context_id: dock.id, call_id: call.id }, body: { arguments: validation.value } }
       : null,
   );
-  const edited = validation.is === "good" ? preview.value : null;
-  const refusal = edited?.refusal == null ? null : say(edited.refusal, language);
+  const edited = validation.kind === "valid" ? preview.value : null;
+  const refusal = edited?.refusal == null ? null : translateReason(edited.refusal, language);
   const readDigest = edited === null ? digest : `${digest} ${edited.call.digest}`;
   const isRead = useReadDigests().has(readDigest);
   useEffect(() => () => forgetDigest(readDigest), [readDigest]);
-  const isWrong = (validation.is !== "good" && validation.is !== "unchanged") || refusal !== null;
+  const isWrong = (validation.kind !== "valid" && validation.kind !== "unchanged") || refusal !== null;
   const problem =
-    validation.is === "good" ? (refusal ?? (edited === null ? t("editAsked") : null)) : problemText(validation, t);
-  const whyNot = dock.off ?? problem ?? (isRead ? null : t("readEdit"));
+    validation.kind === "valid" ? (refusal ?? (edited === null ? t("editAsked") : null)) : problemText(validation, t);
+  const disabledReason = dock.disabledReason ?? problem ?? (isRead ? null : t("readEdit"));
   const send = async () => {
-    if (whyNot !== null || validation.is !== "good" || edited === null) return;
+    if (disabledReason !== null || validation.kind !== "valid" || edited === null) return;
     const decision = {
       id: call.id,
       digest: call.digest,
@@ -62,7 +62,7 @@ export function EditPanel({ dock, call }: { dock: DockControls; call: CallView }
     const input = { path: { context_id: dock.id }, body: { decisions: [decision] } };
     await action.run(() =>
       api("POST /api/contexts/{context_id}/tool-calls/decide", input).catch((error: unknown) => {
-        if (!(error instanceof ServerError) || !isDecidedAlready(error.problem)) {
+        if (!(error instanceof ServerError) || !isAlreadyDecided(error.problem)) {
           preview.refetch(); // a file may have changed since the preview
           throw error;
         }
@@ -97,7 +97,7 @@ export function EditPanel({ dock, call }: { dock: DockControls; call: CallView }
         <ReadTracker key={readDigest} digest={readDigest}>
           {edited !== null ? (
             <CallPanel call={edited.call} workspace={dock.workspace} />
-          ) : validation.is === "good" || validation.is === "unchanged" ? (
+          ) : validation.kind === "valid" || validation.kind === "unchanged" ? (
             <CallPanel call={withArguments(call, JSON.parse(text))} workspace={dock.workspace} isDecided />
           ) : (
             <TextValue text={text} label={t("editPreview")} />
@@ -109,7 +109,7 @@ export function EditPanel({ dock, call }: { dock: DockControls; call: CallView }
         {problem === null ? (
           <UnreadNote
             unread={isRead ? [] : [readDigest]}
-            why={t("readEdit")}
+            reason={t("readEdit")}
             onShow={() => revealUnread([readDigest])}
           />
         ) : (
@@ -118,7 +118,7 @@ export function EditPanel({ dock, call }: { dock: DockControls; call: CallView }
         <Button kind="quiet" onClick={() => dock.openPanel(null)}>
           {t("back")}
         </Button>
-        <Button type="submit" aria-busy={action.isBusy} whyNot={whyNot}>
+        <Button type="submit" aria-busy={action.isBusy} disabledReason={disabledReason}>
           {action.isBusy ? t("approving") : t("editSend")}
         </Button>
       </div>
@@ -139,17 +139,17 @@ function withArguments(call: CallView, args: CallView["arguments"]): CallView {
   return { ...call, arguments: args, preview: null, touches: null, dangerous: [] };
 }
 
-function problemText(validation: Exclude<ArgumentValidation, { is: "good" }>, t: Texts<"approvals">): string {
-  switch (validation.is) {
+function problemText(validation: Exclude<ArgumentValidation, { kind: "valid" }>, t: Texts<"approvals">): string {
+  switch (validation.kind) {
     case "not_json":
       return t("not_json", { detail: validation.detail });
     case "missing":
     case "unknown":
-      return t(validation.is, { name: exactName(validation.name) });
+      return t(validation.kind, { name: exactName(validation.name) });
     case "type":
-      return t("type", { name: exactName(validation.name), wanted: validation.wanted });
+      return t("type", { name: exactName(validation.name), wanted: validation.expected });
     case "unchanged":
     case "not_object":
-      return t(validation.is);
+      return t(validation.kind);
   }
 }

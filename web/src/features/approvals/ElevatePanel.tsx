@@ -22,16 +22,16 @@ export function ElevatePanel({ dock }: { dock: DockControls }) {
   const [end, setEnd] = useState<"calls" | "turn" | "minutes">("calls");
   const [calls, setCalls] = useState(3);
   const [minutes, setMinutes] = useState(10);
-  const waiting = dock.waiting.map(({ call }) => call); // an elevation may start any of them at once
-  const digests = waiting.map(({ digest }) => digest);
+  const pendingCalls = dock.pendingCalls.map(({ call }) => call); // an elevation may start any of them at once
+  const digests = pendingCalls.map(({ digest }) => digest);
   const body: ElevationBody = {
     shown: digests,
     ...(end === "calls" ? { calls } : end === "minutes" ? { minutes } : { turn: true }),
   };
-  const whyNot = dock.off ?? dock.whyUnread(waiting);
+  const disabledReason = dock.disabledReason ?? dock.unreadReason(pendingCalls);
   const send = async () => {
-    if (whyNot !== null) return;
-    dock.claim(waiting);
+    if (disabledReason !== null) return;
+    dock.claim(pendingCalls);
     if (
       await action.run(() => api("POST /api/contexts/{context_id}/elevation", { path: { context_id: dock.id }, body }))
     )
@@ -75,11 +75,11 @@ export function ElevatePanel({ dock }: { dock: DockControls }) {
       </div>
       <ProblemNote problem={action.problem} />
       <div className="panel-foot">
-        <UnreadHint dock={dock} calls={waiting} />
+        <UnreadHint dock={dock} calls={pendingCalls} />
         <Button kind="quiet" onClick={() => dock.openPanel(null)}>
           {t("back")}
         </Button>
-        <Button type="submit" whyNot={whyNot}>
+        <Button type="submit" disabledReason={disabledReason}>
           {t("elevateGo")}
         </Button>
       </div>

@@ -5,7 +5,7 @@ import { useTexts } from "../../i18n/texts";
 import { Button } from "../../ui/Button";
 import { ForeignText } from "../../ui/ForeignText";
 import { Icon } from "../../ui/icons";
-import { CallActions, Submitting, decideOne } from "./CallActions";
+import { PanelButtons, Submitting, decideOne } from "./DecisionButtons";
 import { CallPanel } from "../tool-calls/CallPanel";
 import { lineCountText, countLines, parseDiff } from "../diff/unifiedDiff";
 import type { DockControls } from "./ApprovalDock";
@@ -30,10 +30,10 @@ export function GroupRow({ dock, pending: { call, sent } }: { dock: DockControls
         <label className="tick">
           <input
             type="checkbox"
-            checked={dock.isTicked(call.id)}
+            checked={dock.isChecked(call.id)}
             disabled={sent !== null}
             aria-label={t("choose", { what: `${title} ${summary}` })}
-            onChange={() => dock.tick(call.id)}
+            onChange={() => dock.toggleChecked(call.id)}
           />
         </label>
         <button
@@ -62,12 +62,16 @@ export function GroupRow({ dock, pending: { call, sent } }: { dock: DockControls
           <span className="row-buttons">
             <Button
               kind="small"
-              whyNot={dock.off ?? dock.whyUnread([call])}
+              disabledReason={dock.disabledReason ?? dock.unreadReason([call])}
               onClick={() => decideOne(dock, call, "approve")}
             >
               {t(isElevationOffer(call) ? "approveOffer" : "approve")}
             </Button>
-            <Button kind={["small", "danger"]} whyNot={dock.off} onClick={() => decideOne(dock, call, "reject")}>
+            <Button
+              kind={["small", "danger"]}
+              disabledReason={dock.disabledReason}
+              onClick={() => decideOne(dock, call, "reject")}
+            >
               {t("reject")}
             </Button>
           </span>
@@ -86,7 +90,7 @@ export function GroupRow({ dock, pending: { call, sent } }: { dock: DockControls
           </ReadTracker>
           {sent === null && (
             <div className="actions">
-              <CallActions dock={dock} call={call} />
+              <PanelButtons dock={dock} call={call} />
               <JumpButton call={call} />
             </div>
           )}

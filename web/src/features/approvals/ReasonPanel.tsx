@@ -13,10 +13,10 @@ export function ReasonPanel({ dock, calls }: { dock: DockControls; calls: readon
   const t = useTexts("approvals");
   const [reason, setReason] = useState("");
   const trimmed = reason.trim();
-  const whyNot = dock.off ?? (trimmed === "" ? t("reasonEmpty") : null);
+  const disabledReason = dock.disabledReason ?? (trimmed === "" ? t("reasonEmpty") : null);
   const draft = useUnsentReason(dock.id, trimmed, t("reasonKept"));
   const send = () => {
-    if (whyNot !== null) return;
+    if (disabledReason !== null) return;
     draft.discard();
     dock.decide(calls.map(({ id, digest }) => ({ id, digest, verdict: "reject", reason: trimmed })));
     dock.openPanel(null);
@@ -47,7 +47,7 @@ export function ReasonPanel({ dock, calls }: { dock: DockControls; calls: readon
         <Button kind="quiet" onClick={back}>
           {t("back")}
         </Button>
-        <Button kind="danger" type="submit" whyNot={whyNot}>
+        <Button kind="danger" type="submit" disabledReason={disabledReason}>
           {calls.length === 1 ? t("sendReason") : t("sendReasons", { n: calls.length })}
         </Button>
       </div>

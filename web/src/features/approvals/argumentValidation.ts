@@ -2,12 +2,12 @@
 type Schema = { readonly [name: string]: unknown };
 
 export type ArgumentValidation =
-  | { readonly is: "good"; readonly value: { readonly [name: string]: unknown } }
-  | { readonly is: "unchanged" }
-  | { readonly is: "not_json"; readonly detail: string }
-  | { readonly is: "not_object" }
-  | { readonly is: "missing" | "unknown"; readonly name: string }
-  | { readonly is: "type"; readonly name: string; readonly wanted: string };
+  | { readonly kind: "valid"; readonly value: { readonly [name: string]: unknown } }
+  | { readonly kind: "unchanged" }
+  | { readonly kind: "not_json"; readonly detail: string }
+  | { readonly kind: "not_object" }
+  | { readonly kind: "missing" | "unknown"; readonly name: string }
+  | { readonly kind: "type"; readonly name: string; readonly expected: string };
 
 /** Reports certain mistakes only; the server validates completely. `schema` is null while it is unknown. */
 export function validateArguments(text: string, before: unknown, schema: Schema | null): ArgumentValidation {
@@ -15,26 +15,26 @@ export function validateArguments(text: string, before: unknown, schema: Schema 
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return { is: "not_json", detail: error instanceof Error ? error.message : "" };
+    return { kind: "not_json", detail: error instanceof Error ? error.message : "" };
   }
-  if (!isRecord(value)) return { is: "not_object" };
-  if (JSON.stringify(value) === JSON.stringify(before)) return { is: "unchanged" };
-  return (schema === null ? null : schemaProblem(value, schema)) ?? { is: "good", value };
+  if (!isRecord(value)) return { kind: "not_object" };
+  if (JSON.stringify(value) === JSON.stringify(before)) return { kind: "unchanged" };
+  return (schema === null ? null : schemaProblem(value, schema)) ?? { kind: "valid", value };
 }
 
 function schemaProblem(value: Record<string, unknown>, schema: Schema): ArgumentValidation | null {
   const properties = isRecord(schema.properties) ? schema.properties : {};
   for (const name of Array.isArray(schema.required) ? schema.required : []) {
-    if (typeof name === "string" && !Object.hasOwn(value, name)) return { is: "missing", name };
+    if (typeof name === "string" && !Object.hasOwn(value, name)) return { kind: "missing", name };
   }
   for (const [name, argument] of Object.entries(value)) {
     if (!Object.hasOwn(properties, name)) {
-      if (schema.additionalProperties === false) return { is: "unknown", name };
+      if (schema.additionalProperties === false) return { kind: "unknown", name };
       continue;
     }
     const types = typesOf(properties[name]);
     if (types.length > 0 && !types.some((type) => hasType(argument, type)))
-      return { is: "type", name, wanted: types.join(" | ") };
+      return { kind: "type", name, expected: types.join(" | ") };
   }
   return null;
 }

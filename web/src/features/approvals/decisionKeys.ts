@@ -1,9 +1,9 @@
 /** Maps keys to decisions, and ignores keys that must not decide. No other module contains such rules. */
 import { GRACE_MS } from "../../app/focusPolicy";
-import { writeStorage, readStorage } from "../../app/theme";
+import { readStorage, writeStorage } from "../../app/storage";
 
 /** `look` moves the focus to the card, `leave` moves it back to the composer; neither decides anything. */
-export type Decision = "approve" | "always" | "reject" | "reason" | "approveAll" | "rejectAll" | "look" | "leave";
+export type Decision = "approve" | "always" | "reject" | "reason" | "approveAll" | "rejectAll" | "focus" | "leaveCard";
 
 /**
  * Where the key was pressed. `control`: a button or checkbox of the card, which handles Enter itself. `composer`: the
@@ -31,8 +31,8 @@ export interface KeyContext {
   readonly hasRuleOffers: boolean;
   readonly hasSingleKeys: boolean;
   /** Milliseconds since the pending calls changed, and since the user last typed. */
-  readonly sinceShown: number;
-  readonly sinceTyped: number;
+  readonly msSinceChange: number;
+  readonly msSinceTyping: number;
   readonly isMac: boolean;
 }
 
@@ -40,8 +40,8 @@ export interface KeyContext {
 export function decisionForKey(event: DecisionKeyEvent, context: KeyContext): Decision | null {
   if (event.repeat || event.isComposing || event.keyCode === 229 || event.defaultPrevented) return null;
   if (context.place === "elsewhere" || event.altKey) return null;
-  if (event.key === "Escape") return isOnCard(context.place) ? "leave" : null;
-  if (context.sinceShown < GRACE_MS || context.sinceTyped < GRACE_MS) return null;
+  if (event.key === "Escape") return isOnCard(context.place) ? "leaveCard" : null;
+  if (context.msSinceChange < GRACE_MS || context.msSinceTyping < GRACE_MS) return null;
   const isMod = context.isMac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
   if (isMod && event.key === "Backspace") {
     if (!event.shiftKey) return "reject";
@@ -49,7 +49,7 @@ export function decisionForKey(event: DecisionKeyEvent, context: KeyContext): De
   }
   if (context.place !== "composer") return decisionOnCard(event, context);
   if (!isMod || event.shiftKey || event.key !== "Enter") return null;
-  return context.isDangerous ? "look" : "approve";
+  return context.isDangerous ? "focus" : "approve";
 }
 
 const isOnCard = (place: FocusPlace) => place === "card" || place === "control";
@@ -91,6 +91,6 @@ export function readSingleKeys(): boolean {
   return readStorage(SINGLE_KEYS_KEY) !== "off";
 }
 
-export function writeSingleKeys(isOn: boolean): void {
-  writeStorage(SINGLE_KEYS_KEY, isOn ? "on" : "off");
+export function writeSingleKeys(isEnabled: boolean): void {
+  writeStorage(SINGLE_KEYS_KEY, isEnabled ? "on" : "off");
 }

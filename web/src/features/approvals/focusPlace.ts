@@ -12,7 +12,7 @@ export function isControl(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest(CONTROLS) !== null;
 }
 
-export function composerBox(): HTMLTextAreaElement | null {
+export function composerTextarea(): HTMLTextAreaElement | null {
   return document.querySelector<HTMLTextAreaElement>(".composer textarea");
 }
 
@@ -24,7 +24,7 @@ export function focusPlaceOf(target: EventTarget | null, dock: HTMLElement | nul
     if (isControl(target)) return "control";
     return target.closest(FIELDS) === null ? "card" : "elsewhere";
   }
-  return target === composerBox() && isEmpty(target) ? "composer" : "elsewhere";
+  return target === composerTextarea() && isEmpty(target) ? "composer" : "elsewhere";
 }
 
 /** Whether a key types, deletes or sends. With Ctrl or Cmd, only keys that would decide if the composer were empty. */

@@ -9,7 +9,7 @@ export interface PendingCall {
 }
 
 /** The pending calls, oldest first, including those whose decision is being sent. */
-export function pendingCalls(state: State, id: string): readonly PendingCall[] {
+export function selectPendingCalls(state: State, id: string): readonly PendingCall[] {
   const verdicts = new Map(
     outgoingDecisions(state, id).flatMap(({ body }) => body.decisions.map((each) => [each.id, each.verdict] as const)),
   );
@@ -40,10 +40,10 @@ export function rejectedDecisions(state: State, id: string): readonly RejectedDe
   );
 }
 
-const ANSWERED = new Set(["call_decided", "unknown_call", "digest_changed"]);
+const ALREADY_DECIDED_CODES = new Set(["call_decided", "unknown_call", "digest_changed"]);
 
 /** Whether the server refused a decision because the call was decided before. */
-export function isDecidedAlready({ code }: Problem): boolean {
+export function isAlreadyDecided({ code }: Problem): boolean {
   return code === "call_decided" || code === "unknown_call";
 }
 
@@ -52,20 +52,20 @@ export function isDecidedAlready({ code }: Problem): boolean {
  * result is shorter than its input, so repeating it terminates.
  */
 export function remainingDecisions({ decisions, problem }: RejectedDecision): readonly CallDecision[] | null {
-  const late = problem.params?.call_id;
-  if (!ANSWERED.has(problem.code) || typeof late !== "string") return null;
-  const remaining = decisions.filter((each) => each.id !== late);
+  const lateId = problem.params?.call_id;
+  if (!ALREADY_DECIDED_CODES.has(problem.code) || typeof lateId !== "string") return null;
+  const remaining = decisions.filter((each) => each.id !== lateId);
   return remaining.length < decisions.length ? remaining : null;
 }
 
 /** Calls that are no longer pending and were not decided in this tab. */
-export function answeredElsewhere(
+export function callsDecidedElsewhere(
   before: readonly CallView[],
   now: readonly CallView[],
   decidedHere: ReadonlySet<string>,
 ): readonly CallView[] {
-  const waitingIds = new Set(now.map(({ id }) => id));
-  return before.filter(({ id }) => !waitingIds.has(id) && !decidedHere.has(id));
+  const pendingIds = new Set(now.map(({ id }) => id));
+  return before.filter(({ id }) => !pendingIds.has(id) && !decidedHere.has(id));
 }
 
 /** The latest record of a call, from its message. */
@@ -75,8 +75,8 @@ export function latestRecord(state: State, id: string, call: CallView): CallView
 }
 
 /** The ticked calls that are still pending; all calls if none is ticked. */
-export function selectedCalls(calls: readonly CallView[], ticked: ReadonlySet<string>): readonly CallView[] {
-  const selected = calls.filter(({ id }) => ticked.has(id));
+export function selectedCalls(calls: readonly CallView[], checked: ReadonlySet<string>): readonly CallView[] {
+  const selected = calls.filter(({ id }) => checked.has(id));
   return selected.length > 0 ? selected : calls;
 }
 

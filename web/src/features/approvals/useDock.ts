@@ -11,24 +11,24 @@ import { summaryOf, titleOf } from "../tool-calls/callText";
 import {
   type RejectedDecision,
   type PendingCall,
-  answeredElsewhere,
+  callsDecidedElsewhere,
   latestRecord,
   rejectedDecisions,
   remainingDecisions,
-  pendingCalls,
+  selectPendingCalls,
 } from "./pendingCalls";
 import { useIsStable } from "./useIsStable";
 
-const ANSWERED_SHOWN_MS = 6_000;
+const DECIDED_NOTICE_MS = 6_000;
 
 export interface DockState {
   readonly id: string;
-  readonly waiting: readonly PendingCall[];
+  readonly pendingCalls: readonly PendingCall[];
   readonly workspace: string | null;
-  readonly answered: readonly CallView[];
+  readonly decidedElsewhere: readonly CallView[];
   readonly problem: Problem | null;
   /** Why no decision can be made now. */
-  readonly off: string | null;
+  readonly disabledReason: string | null;
   decide(decisions: readonly CallDecision[]): void;
   /** Marks calls as decided by this user through another request. */
   claim(calls: readonly CallView[]): void;
@@ -39,29 +39,29 @@ export interface DockState {
 export function useDock(id: string): DockState {
   const t = useTexts("approvals");
   const { act, store } = useAppServices();
-  const waiting = useSelector((state) => pendingCalls(state, id), [id]);
+  const pendingCalls = useSelector((state) => selectPendingCalls(state, id), [id]);
   const workspace = useSelector((state) => state.contexts[id]?.view.value?.workspace ?? null, [id]);
   const rejected = useSelector((state) => rejectedDecisions(state, id), [id]);
-  const isOn = useSelector(isConnected);
-  const isSettled = useIsStable(waiting.map(({ call, sent }) => `${call.id} ${call.digest} ${sent}`).join("\n"));
+  const isOnline = useSelector(isConnected);
+  const isSettled = useIsStable(pendingCalls.map(({ call, sent }) => `${call.id} ${call.digest} ${sent}`).join("\n"));
   const [lastRejection, setLastRejection] = useState<RejectedDecision | null>(null);
   const allReadDigests = useReadDigests();
   // A rule given with a decision may start other pending calls only if they were read.
   const readDigests = useRef<readonly string[]>([]);
-  readDigests.current = waiting.map(({ call }) => call.digest).filter((digest) => allReadDigests.has(digest));
+  readDigests.current = pendingCalls.map(({ call }) => call.digest).filter((digest) => allReadDigests.has(digest));
   const decidedHere = useRef(new Set<string>());
   const claim = useCallback((calls: readonly { readonly id: string }[]) => {
     for (const call of calls) decidedHere.current.add(call.id);
   }, []);
-  const off = !isOn ? t("offline") : isSettled ? null : t("loading");
+  const disabledReason = !isOnline ? t("offline") : isSettled ? null : t("loading");
   const decide = (decisions: readonly CallDecision[]) => {
-    if (off !== null || decisions.length === 0) return;
+    if (disabledReason !== null || decisions.length === 0) return;
     claim(decisions);
     setLastRejection(null);
     act({ kind: "decide", id, body: { decisions, shown: readDigests.current } });
   };
 
-  const { answered, report } = useAnsweredElsewhere(id, waiting, decidedHere.current, workspace);
+  const { decidedElsewhere, report } = useDecidedElsewhere(id, pendingCalls, decidedHere.current, workspace);
   useEffect(() => {
     for (const each of rejected) {
       store.dispatch({ type: "dismissed", key: each.key });
@@ -79,46 +79,48 @@ export function useDock(id: string): DockState {
   }, [rejected, store, act, id, claim, report]);
 
   // A rejection is shown only while its call is pending: it does not apply to the next call.
-  const concernsWaitingCall = waiting.some(({ call }) => lastRejection?.decisions.some((each) => each.id === call.id));
+  const concernsPendingCall = pendingCalls.some(({ call }) =>
+    lastRejection?.decisions.some((each) => each.id === call.id),
+  );
   return {
     id,
-    waiting,
+    pendingCalls,
     workspace,
-    answered,
-    problem: concernsWaitingCall ? (lastRejection?.problem ?? null) : null,
-    off,
+    decidedElsewhere,
+    problem: concernsPendingCall ? (lastRejection?.problem ?? null) : null,
+    disabledReason,
     decide,
     claim,
     report: (call) => report([call.id]),
   };
 }
 
-interface Answered {
-  readonly answered: readonly CallView[];
+interface DecidedElsewhere {
+  readonly decidedElsewhere: readonly CallView[];
   /** Adds calls that were decided before, according to the server. */
   report(ids: readonly string[]): void;
 }
 
 /** Calls that were decided elsewhere: shown for a moment and announced once. */
-function useAnsweredElsewhere(
+function useDecidedElsewhere(
   id: string,
-  waiting: readonly PendingCall[],
+  pendingCalls: readonly PendingCall[],
   decidedHere: ReadonlySet<string>,
   workspace: string | null,
-): Answered {
+): DecidedElsewhere {
   const t = useTexts("approvals");
   const language = useLanguage();
   const user = useUserId();
   const { environment, store } = useAppServices();
-  const [answeredCalls, setAnsweredCalls] = useState<readonly CallView[]>([]);
+  const [decidedCalls, setDecidedCalls] = useState<readonly CallView[]>([]);
   const callsById = useRef(new Map<string, CallView>());
   const previousCalls = useRef<readonly CallView[]>([]);
   const show = (calls: readonly CallView[]) => {
     const [first] = calls;
     if (first === undefined) return;
-    setAnsweredCalls((old) => [...old.filter((each) => !calls.includes(each)), ...calls]);
-    environment.schedule(ANSWERED_SHOWN_MS, () =>
-      setAnsweredCalls((old) => old.filter((each) => !calls.includes(each))),
+    setDecidedCalls((old) => [...old.filter((each) => !calls.includes(each)), ...calls]);
+    environment.schedule(DECIDED_NOTICE_MS, () =>
+      setDecidedCalls((old) => old.filter((each) => !calls.includes(each))),
     );
     const record = latestRecord(store.getSnapshot(), id, first);
     const summary = `${titleOf(first, language)} ${summaryOf(first, workspace)}`.trim();
@@ -131,18 +133,21 @@ function useAnsweredElsewhere(
   const latest = useRef(show);
   latest.current = show;
   useEffect(() => {
-    const calls = waiting.map(({ call }) => call);
+    const calls = pendingCalls.map(({ call }) => call);
     for (const call of calls) callsById.current.set(call.id, call);
-    const fresh = answeredElsewhere(previousCalls.current, calls, decidedHere);
+    const newlyDecided = callsDecidedElsewhere(previousCalls.current, calls, decidedHere);
     previousCalls.current = calls;
-    latest.current(fresh);
-  }, [waiting, decidedHere]);
+    latest.current(newlyDecided);
+  }, [pendingCalls, decidedHere]);
   const report = useCallback(
     (ids: readonly string[]) => latest.current(ids.flatMap((each) => callsById.current.get(each) ?? [])),
     [],
   );
   return {
-    answered: useSelector((state) => answeredCalls.map((call) => latestRecord(state, id, call)), [answeredCalls, id]),
+    decidedElsewhere: useSelector(
+      (state) => decidedCalls.map((call) => latestRecord(state, id, call)),
+      [decidedCalls, id],
+    ),
     report,
   };
 }

@@ -6,7 +6,7 @@ import { keysOf, useShortcut } from "../../app/shortcuts";
 import { useTexts } from "../../i18n/texts";
 import { announce } from "../../ui/Announcer";
 import { isTouch } from "../chat/composer/composerKeys";
-import { composerBox, isField, isTyping } from "./focusPlace";
+import { composerTextarea, isField, isTyping } from "./focusPlace";
 import { summaryOf, risksOf, titleOf } from "../tool-calls/callText";
 import type { DockState } from "./useDock";
 
@@ -31,7 +31,7 @@ export function useDockFocus(dock: DockState, element: RefObject<HTMLElement | n
   const times = useRef<DockTimes>({ changedAt: -Infinity, typedAt: -Infinity });
   const focusedPart = useRef<"card" | "field" | null>(null);
   const announcedIds = useRef(new Set<string>());
-  const undecided = dock.waiting.filter(({ sent }) => sent === null).map(({ call }) => call);
+  const undecided = dock.pendingCalls.filter(({ sent }) => sent === null).map(({ call }) => call);
   const ids = undecided.map((call) => `${call.id} ${call.digest}`).join(" ");
 
   focusCallCard = (call) => {
@@ -57,9 +57,9 @@ export function useDockFocus(dock: DockState, element: RefObject<HTMLElement | n
     // composer, because those keys are not meant for another call.
     const isLost = focusedPart.current !== null && isFocusLost();
     if (isLost && undecided.length > 0 && focusedPart.current === "card") focusCard(null);
-    else if (isLost && (dock.waiting.length === 0 || focusedPart.current === "field") && !isTouch())
-      composerBox()?.focus();
-  }, [ids, dock.waiting.length]);
+    else if (isLost && (dock.pendingCalls.length === 0 || focusedPart.current === "field") && !isTouch())
+      composerTextarea()?.focus();
+  }, [ids, dock.pendingCalls.length]);
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -32,8 +32,8 @@ export function useDockKeys(options: DockKeysOptions): void {
         isDangerous: isDangerous(call),
         hasRuleOffers: (call.rule_offers ?? []).length > 0,
         hasSingleKeys: readSingleKeys(),
-        sinceShown: environment.now() - times.current.changedAt,
-        sinceTyped: environment.now() - times.current.typedAt,
+        msSinceChange: environment.now() - times.current.changedAt,
+        msSinceTyping: environment.now() - times.current.typedAt,
         isMac: IS_MAC,
       });
       if (decision === null) {

@@ -5,12 +5,12 @@ import { useTitlePart } from "../../app/documentTitle";
 import { countWaiting } from "./pendingCalls";
 
 export function useTitleBadge(): void {
-  const waiting = useSelector(countWaiting);
+  const pendingCount = useSelector(countWaiting);
   const [isHidden, setHidden] = useState(document.hidden);
   useEffect(() => {
     const update = () => setHidden(document.hidden);
     document.addEventListener("visibilitychange", update);
     return () => document.removeEventListener("visibilitychange", update);
   }, []);
-  useTitlePart("badge", isHidden && waiting > 0 ? `(${waiting}) ⏳` : "");
+  useTitlePart("badge", isHidden && pendingCount > 0 ? `(${pendingCount}) ⏳` : "");
 }

@@ -4,7 +4,7 @@ import { createAtom, useAtom } from "../../app/atom";
 import { isFocusLost } from "../../app/focusPolicy";
 import { useAction, useAppServices, useSelector } from "../../app/appServices";
 import { useTexts } from "../../i18n/texts";
-import { whyBetweenTurnsOnly } from "../../store/selectors";
+import { editBlockedReason } from "../../store/selectors";
 import { announce } from "../../ui/Announcer";
 import { IconButton } from "../../ui/Button";
 import { ProblemNote } from "../../ui/ProblemNote";
@@ -21,7 +21,7 @@ export function VersionSwitch({ context, versions }: { context: string; versions
   const t = useTexts("versions");
   const { api } = useAppServices();
   const action = useAction();
-  const reason = useSelector((state) => whyBetweenTurnsOnly(state, context), [context]);
+  const reason = useSelector((state) => editBlockedReason(state, context), [context]);
   const { all, currentIndex, messageId } = versions;
   const buttons = useRef<HTMLDivElement>(null);
   const press = useAtom(lastPress);
@@ -53,7 +53,7 @@ export function VersionSwitch({ context, versions }: { context: string; versions
           kind={["quiet", "small"]}
           icon="back"
           label={t("previous")}
-          whyNot={disabledReason ?? (currentIndex === 0 ? t("first") : null)}
+          disabledReason={disabledReason ?? (currentIndex === 0 ? t("first") : null)}
           onClick={() => go(-1)}
         />
         <span className="versions-count" aria-hidden="true">
@@ -63,7 +63,7 @@ export function VersionSwitch({ context, versions }: { context: string; versions
           kind={["quiet", "small"]}
           icon="forward"
           label={t("next")}
-          whyNot={disabledReason ?? (currentIndex === all.length - 1 ? t("last") : null)}
+          disabledReason={disabledReason ?? (currentIndex === all.length - 1 ? t("last") : null)}
           onClick={() => go(1)}
         />
       </div>

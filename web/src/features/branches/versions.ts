@@ -28,7 +28,7 @@ export function versionsOf({
   const active = branches[active_branch];
   const forked = Object.values(branches).filter((branch): branch is ForkedBranch => branch.fork != null);
   if (active === undefined) return [];
-  const positions = [...new Set(forked.map(({ fork }) => fork.position))].sort((one, other) => one - other);
+  const positions = [...new Set(forked.map(({ fork }) => fork.position))].sort((a, b) => a - b);
   return positions.map((position) => {
     const siblings = forked.filter(({ fork }) => fork.position === position);
     // Branches that fork later share this message; the oldest of them dates it.
@@ -37,7 +37,7 @@ export function versionsOf({
     const dated = [
       { ...current, since: [active.created_at, ...laterForks].sort()[0] ?? "" },
       ...siblingVersions(siblings),
-    ].sort((one, other) => one.since.localeCompare(other.since));
+    ].sort((a, b) => a.since.localeCompare(b.since));
     const all = dated.map(({ branch, messageId }) => ({ branch, messageId }));
     return { messageId: current.messageId, all, currentIndex: all.findIndex(({ branch }) => branch === active_branch) };
   });
@@ -51,7 +51,7 @@ function siblingVersions(forked: readonly ForkedBranch[]): (Version & { since: s
     groups.set(id, [...(groups.get(id) ?? []), branch]);
   }
   return [...groups].map(([messageId, group]) => {
-    const byAge = [...group].sort((one, other) => one.created_at.localeCompare(other.created_at));
+    const byAge = [...group].sort((a, b) => a.created_at.localeCompare(b.created_at));
     return { messageId, branch: byAge.at(-1)?.name ?? "", since: byAge[0]?.created_at ?? "" };
   });
 }

@@ -2,7 +2,7 @@
 import type { ErrorMessage } from "../../api/schema";
 import type { Message } from "../../api/types";
 import { useLanguage, useAppServices, useSelector } from "../../app/appServices";
-import { say } from "../../i18n/say";
+import { translateReason } from "../../i18n/serverTexts";
 import { useTexts } from "../../i18n/texts";
 import { canContinue, visibleMessages } from "../../store/selectors";
 import { Button } from "../../ui/Button";
@@ -24,7 +24,7 @@ export function ErrorBubble({ message, context }: { message: ErrorMessage; conte
       <Icon name="warning" />
       <div className="error-words">
         <p>
-          <ForeignText text={say(message.reason, language)} />
+          <ForeignText text={translateReason(message.reason, language)} />
         </p>
         <p className="small soft">
           <code>{message.reason.code}</code> ·{" "}
@@ -32,7 +32,7 @@ export function ErrorBubble({ message, context }: { message: ErrorMessage; conte
         </p>
       </div>
       {isLast && mayContinue && message.recoverable !== false && (
-        <Button icon="play" onClick={() => act({ kind: "steer", id: context, how: "continue" })}>
+        <Button icon="play" onClick={() => act({ kind: "control", id: context, action: "continue" })}>
           {t("continue")}
         </Button>
       )}

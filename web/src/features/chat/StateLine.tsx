@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 import type { State } from "../../api/types";
 import { useLanguage, useAppServices, useSelector } from "../../app/appServices";
-import { type Language, say, sayState } from "../../i18n/say";
+import { type Language, translateReason, translateState } from "../../i18n/serverTexts";
 import { type Texts, hasText, textsIn, useTexts } from "../../i18n/texts";
 import { canContinue, canSend, isBusy, isConnected, isStopping } from "../../store/selectors";
 import { announce } from "../../ui/Announcer";
@@ -11,7 +11,7 @@ import { Button } from "../../ui/Button";
 import { titleOf } from "../tool-calls/callText";
 import "./state-line.css";
 
-const MIN_SHOWN_SECONDS = 3;
+const MIN_ELAPSED_SECONDS = 3;
 
 export function StateLine({ id }: { id: string }) {
   const t = useTexts("stateLine");
@@ -29,16 +29,17 @@ export function StateLine({ id }: { id: string }) {
   useEffect(() => {
     if (stateText !== "") announce(stateText);
   }, [stateText]);
-  const steer = (how: "cancel" | "pause" | "resume" | "continue" | "retry") => act({ kind: "steer", id, how });
+  const controlTurn = (action: "cancel" | "pause" | "resume" | "continue" | "retry") =>
+    act({ kind: "control", id, action });
   const detail = state === null ? [] : detailOf(state, t, now);
   const elapsed = isWorking ? Math.floor((now - since) / 1000) : 0;
-  const detailText = [...detail, ...(elapsed >= MIN_SHOWN_SECONDS ? [t("seconds", { n: elapsed })] : [])].join(" · ");
+  const detailText = [...detail, ...(elapsed >= MIN_ELAPSED_SECONDS ? [t("seconds", { n: elapsed })] : [])].join(" · ");
   const offlineReason = isOnline ? null : t("lastKnown", { state: stateText });
   return (
     <>
       {state?.type === "waiting_for_recovery" && (
         <p className="note bad state-note" role="alert">
-          <ForeignText text={t("unsaved", { why: say(state.reason, language) })} />
+          <ForeignText text={t("unsaved", { why: translateReason(state.reason, language) })} />
         </p>
       )}
       <div
@@ -52,27 +53,32 @@ export function StateLine({ id }: { id: string }) {
         <span className="state-detail">{detailText}</span>
         {state !== null && "error_type" in state && (
           <span className="state-detail">
-            <ForeignText text={say(state.error_type, language)} />
+            <ForeignText text={translateReason(state.error_type, language)} />
           </span>
         )}
         <span className="state-buttons">
           {state?.type === "transient_error" && (
-            <Button kind="small" whyNot={offlineReason} onClick={() => steer("retry")}>
+            <Button kind="small" disabledReason={offlineReason} onClick={() => controlTurn("retry")}>
               {t("retryNow")}
             </Button>
           )}
           {state?.type === "paused" && (
-            <Button kind="small" whyNot={offlineReason} icon="play" onClick={() => steer("resume")}>
+            <Button kind="small" disabledReason={offlineReason} icon="play" onClick={() => controlTurn("resume")}>
               {t("resume")}
             </Button>
           )}
           {mayContinue && state?.type !== "idle" && (
-            <Button kind="small" whyNot={offlineReason} icon="play" onClick={() => steer("continue")}>
+            <Button kind="small" disabledReason={offlineReason} icon="play" onClick={() => controlTurn("continue")}>
               {t(state?.type === "waiting_for_recovery" ? "tryAgain" : "continue")}
             </Button>
           )}
           {isWorking && state?.type !== "cancelling" && (
-            <Button kind={["small", "quiet"]} whyNot={offlineReason} icon="pause" onClick={() => steer("pause")}>
+            <Button
+              kind={["small", "quiet"]}
+              disabledReason={offlineReason}
+              icon="pause"
+              onClick={() => controlTurn("pause")}
+            >
               {t("pause")}
             </Button>
           )}
@@ -82,8 +88,8 @@ export function StateLine({ id }: { id: string }) {
               kind="small"
               icon="stop"
               extraClass="state-stop"
-              whyNot={offlineReason ?? (isStopRequested ? t("stopping") : null)}
-              onClick={() => steer("cancel")}
+              disabledReason={offlineReason ?? (isStopRequested ? t("stopping") : null)}
+              onClick={() => controlTurn("cancel")}
             >
               {t("stop")}
             </Button>
@@ -143,8 +149,11 @@ function useSince(id: string, isWorking: boolean): number {
 
 /** The progress text of a running built-in tool (“Reading a file…”); other tools are shown by name. */
 function stateWords(state: State, language: Language): string {
-  if (state.type !== "executing_tool") return sayState(state, language);
+  if (state.type !== "executing_tool") return translateState(state, language);
   const { tool_name } = state;
   if (hasText("toolProgress", tool_name)) return textsIn(language, "toolProgress")(tool_name);
-  return sayState({ ...state, tool_name: titleOf({ tool: tool_name, display_name: tool_name }, language) }, language);
+  return translateState(
+    { ...state, tool_name: titleOf({ tool: tool_name, display_name: tool_name }, language) },
+    language,
+  );
 }

@@ -2,7 +2,7 @@
 import type { Processing } from "../../api/schema";
 import type { Message } from "../../api/types";
 import { useLanguage } from "../../app/appServices";
-import { isCode, say, type Language } from "../../i18n/say";
+import { isCode, translateReason, type Language } from "../../i18n/serverTexts";
 import { type Texts, useTexts } from "../../i18n/texts";
 import { ForeignText } from "../../ui/ForeignText";
 import { visibleName, visibleText } from "../../ui/safeText";
@@ -80,7 +80,10 @@ function runtimeRemark(message: Processing, language: Language): string | null {
   if (!isCode(message.stage)) return null;
   const params = message.detail?.params;
   const isRecord = typeof params === "object" && params !== null;
-  return say({ code: message.stage, params: isRecord ? (params as Record<string, unknown>) : {} }, language);
+  return translateReason(
+    { code: message.stage, params: isRecord ? (params as Record<string, unknown>) : {} },
+    language,
+  );
 }
 
 function contentOf(message: Message): string {

@@ -1,6 +1,6 @@
 /** Unsent drafts by conversation, kept in local storage to survive a reload. */
 import { useSyncExternalStore } from "react";
-import { writeStorage, readStorage } from "../../app/theme";
+import { readStorage, writeStorage } from "../../app/storage";
 
 /** An uploaded file, or a file of the workspace. */
 export interface Attachment {

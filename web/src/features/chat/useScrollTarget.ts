@@ -16,7 +16,7 @@ export function useScrollTarget(
   const target = useAtom(scrollTarget);
   const branch = useSelector((state) => shownBranch(state, context), [context]);
   const isForThisBranch = target !== null && target.context === context && (target.branch ?? branch) === branch;
-  const row = isForThisBranch ? (rows.find((each) => holds(each, target.id))?.id ?? null) : null;
+  const row = isForThisBranch ? (rows.find((each) => containsMessage(each, target.id))?.id ?? null) : null;
   const isMissing = isForThisBranch && row === null;
   useEffect(() => {
     if (!isForThisBranch || (isMissing && hasOlder)) return;
@@ -33,6 +33,6 @@ function shownBranch(state: State, context: string): string | null {
   return branches.find(({ key }) => key === replica?.shown.key)?.name ?? null;
 }
 
-function holds(row: Row, id: string): boolean {
+function containsMessage(row: Row, id: string): boolean {
   return row.id === id || (row.kind === "user" && row.messages.some((each) => each.message_id === id));
 }

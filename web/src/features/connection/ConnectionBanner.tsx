@@ -14,8 +14,8 @@ export function ConnectionBanner() {
   const t = useTexts("connection");
   const { wake } = useAppServices();
   const isShown = useSelector(showsBanner);
-  const isRefused = useSelector((state) => state.connection.is === "refused");
-  const [isBack, setBack] = useState(false);
+  const isRefused = useSelector((state) => state.connection.status === "refused");
+  const [isReconnected, setReconnected] = useState(false);
   const wasShown = useRef(false);
   useEffect(() => {
     if (isShown) announce(t(isRefused ? "refused" : "down"), true);
@@ -24,12 +24,12 @@ export function ConnectionBanner() {
     const hasEnded = wasShown.current && !isShown;
     wasShown.current = isShown;
     if (!hasEnded) return;
-    setBack(true);
+    setReconnected(true);
     announce(t("back"));
-    const timer = setTimeout(() => setBack(false), RECONNECTED_SHOWN_MS);
+    const timer = setTimeout(() => setReconnected(false), RECONNECTED_SHOWN_MS);
     return () => clearTimeout(timer);
   }, [isShown]);
-  if (!isShown && !isBack) return null;
+  if (!isShown && !isReconnected) return null;
   return (
     <div className={isShown ? "banner is-down" : "banner is-back"}>
       <Icon name={isShown ? "warning" : "check"} />

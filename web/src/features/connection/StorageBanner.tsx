@@ -14,7 +14,7 @@ import "./banner.css";
 export function StorageBanner() {
   const t = useTexts("storage");
   const { act } = useAppServices();
-  const isUp = useSelector((state) => state.connection.is === "up");
+  const isUp = useSelector((state) => state.connection.status === "up");
   const unsaved = useSelector(unsavedElsewhere);
   const refusals = useUnsavedCount();
   const health = useQuery("GET /api/health", {}, `${isUp} ${usePeriodicRefresh()} ${refusals}`).value;

@@ -1,37 +1,37 @@
 /** Shown instead of a conversation that cannot be displayed: the reason and the next step. */
 import type { Problem } from "../../api/schema";
 import { useLanguage, useAppServices, useSelector } from "../../app/appServices";
-import { say } from "../../i18n/say";
+import { translateReason } from "../../i18n/serverTexts";
 import { useTexts } from "../../i18n/texts";
 import { branchLength, fallbackTab, visibleMessages } from "../../store/selectors";
 import type { State } from "../../store/state";
 import { Button } from "../../ui/Button";
 import { ForeignText } from "../../ui/ForeignText";
 import { Icon } from "../../ui/icons";
-import { sayProblem } from "../../ui/ProblemNote";
+import { translateProblem } from "../../ui/ProblemNote";
 import { Skeleton } from "../../ui/Skeleton";
 import "./context-error.css";
 
 /** The content of the main area. */
-export type ContextPlace = "new" | "talk" | "loading" | "gone" | "problem" | "refused";
+export type MainView = "new" | "transcript" | "loading" | "gone" | "problem" | "refused";
 
-export function contextPlace(state: State, id: string | null): ContextPlace {
+export function mainViewOf(state: State, id: string | null): MainView {
   const replica = id === null ? undefined : state.contexts[id];
   const isLoaded = replica?.view.value != null;
-  if (state.connection.is === "refused" && !isLoaded) return "refused";
+  if (state.connection.status === "refused" && !isLoaded) return "refused";
   if (id === null) return state.session.value === null ? "loading" : "new";
   if (replica?.isGone === true) return "gone";
   if (!isLoaded) return replica?.problem == null ? "loading" : "problem";
-  return branchLength(state, id) === 0 && visibleMessages(state, id).sending.length === 0 ? "new" : "talk";
+  return branchLength(state, id) === 0 && visibleMessages(state, id).sending.length === 0 ? "new" : "transcript";
 }
 
-export function ContextError({ id, place }: { id: string | null; place: Exclude<ContextPlace, "new" | "talk"> }) {
+export function ContextError({ id, view }: { id: string | null; view: Exclude<MainView, "new" | "transcript"> }) {
   const t = useTexts("contextError");
   const language = useLanguage();
   const { act } = useAppServices();
   const next = useSelector((state) => fallbackTab(state, id));
   const problem = useSelector((state): Problem | null => state.contexts[id ?? ""]?.problem ?? null, [id]);
-  if (place === "loading") {
+  if (view === "loading") {
     return (
       <div className="context-error is-loading">
         <Skeleton lines={8} />
@@ -41,21 +41,21 @@ export function ContextError({ id, place }: { id: string | null; place: Exclude<
   return (
     <section className="context-error">
       <Icon name="warning" size={36} />
-      <h1>{t(place)}</h1>
+      <h1>{t(view)}</h1>
       <p className="soft">
-        {place === "problem"
-          ? problem !== null && sayProblem(problem, language)
-          : t(place === "gone" ? "goneText" : "refusedText")}
+        {view === "problem"
+          ? problem !== null && translateProblem(problem, language)
+          : t(view === "gone" ? "goneText" : "refusedText")}
       </p>
-      {place === "refused" && (
+      {view === "refused" && (
         <Button icon="retry" onClick={() => location.reload()}>
           {t("reload")}
         </Button>
       )}
-      {place !== "refused" && id !== null && (
+      {view !== "refused" && id !== null && (
         <Button
           icon="close"
-          onClick={() => act(place === "gone" ? { kind: "activate", id: next } : { kind: "close", id })}
+          onClick={() => act(view === "gone" ? { kind: "activate", id: next } : { kind: "close", id })}
         >
           {t("close")}
         </Button>
@@ -74,7 +74,7 @@ export function DamageNote({ id }: { id: string }) {
     <div className="note bad damage" role="status">
       <Icon name="warning" />
       <div>
-        {t("damage")} <ForeignText text={damage.map((reason) => say(reason, language)).join(" ")} />
+        {t("damage")} <ForeignText text={damage.map((reason) => translateReason(reason, language)).join(" ")} />
       </div>
     </div>
   );

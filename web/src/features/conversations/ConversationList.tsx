@@ -17,11 +17,11 @@ import { Skeleton } from "../../ui/Skeleton";
 import { useConversations } from "./useConversations";
 
 const ROW_HEIGHT_PX = 36;
-const LOAD_MORE_BEFORE_END = 20;
+const LOAD_MORE_ROWS_BEFORE_END = 20;
 
 type Entry = { readonly key: string; readonly day: Day } | { readonly key: string; readonly item: ContextSummary };
 
-export function ConversationList({ isArchive, onChosen }: { isArchive: boolean; onChosen(): void }) {
+export function ConversationList({ isArchive, onNavigate }: { isArchive: boolean; onNavigate(): void }) {
   const t = useTexts("conversationList");
   const language = useLanguage();
   const { environment } = useAppServices();
@@ -42,7 +42,7 @@ export function ConversationList({ isArchive, onChosen }: { isArchive: boolean; 
     overscan: 12,
   });
   const virtualItems = list.getVirtualItems();
-  const isNearEnd = (virtualItems.at(-1)?.index ?? 0) >= entries.length - LOAD_MORE_BEFORE_END;
+  const isNearEnd = (virtualItems.at(-1)?.index ?? 0) >= entries.length - LOAD_MORE_ROWS_BEFORE_END;
   useEffect(() => {
     if (hasMore && isNearEnd) loadMore();
   }, [hasMore, isNearEnd, loadMore]);
@@ -76,7 +76,7 @@ export function ConversationList({ isArchive, onChosen }: { isArchive: boolean; 
                   active={active}
                   ancestry={ancestry}
                   language={language}
-                  onChosen={onChosen}
+                  onNavigate={onNavigate}
                 />
               )}
             </li>

@@ -10,7 +10,7 @@ import { Menu, type MenuEntry } from "../../ui/Menu";
 import { ForeignText } from "../../ui/ForeignText";
 import { exactName } from "../../ui/safeText";
 import { notify } from "../../ui/Notices";
-import { sayProblem } from "../../ui/ProblemNote";
+import { translateProblem } from "../../ui/ProblemNote";
 import { RenameField } from "./RenameField";
 import { TrustDialog } from "../trust/TrustDialog";
 import { useConversationActions, useContextTitle } from "./useConversationActions";
@@ -26,9 +26,9 @@ export function ConversationMenu({ id }: { id: string }) {
     (state) => {
       const view = state.contexts[id]?.view.value;
       if (view == null) return null;
-      const { title: raw, archived, parent, workspace, config, turn, current_state } = view;
+      const { title: storedTitle, archived, parent, workspace, config, turn, current_state } = view;
       return {
-        raw,
+        storedTitle,
         archived,
         parent,
         workspace,
@@ -54,29 +54,39 @@ export function ConversationMenu({ id }: { id: string }) {
       const leftText = left == null ? "" : ` ${t("left", { left })}`;
       notify(t("undone", { paths: paths.map(exactName).join(", ") }) + leftText, left != null);
     } catch (error) {
-      notify(sayProblem(problemOfError(error), language), true);
+      notify(translateProblem(problemOfError(error), language), true);
     }
   };
-  const steer = (how: "pause" | "resume" | "continue") => () => act({ kind: "steer", id, how });
+  const controlTurn = (action: "pause" | "resume" | "continue") => () => act({ kind: "control", id, action });
   const { parent } = conversation;
   const stateEntries: (MenuEntry | false)[] = [
     parent !== null && {
       key: "parent",
       label: t("parent"),
-      sign: <Icon name="split" />,
-      onChoose: () => void act({ kind: "activate", id: parent }),
+      icon: <Icon name="split" />,
+      onSelect: () => void act({ kind: "activate", id: parent }),
     },
     isWorking &&
-      conversation.isOpen && { key: "pause", label: t("pause"), sign: <Icon name="pause" />, onChoose: steer("pause") },
+      conversation.isOpen && {
+        key: "pause",
+        label: t("pause"),
+        icon: <Icon name="pause" />,
+        onSelect: controlTurn("pause"),
+      },
     conversation.state === "paused" && {
       key: "resume",
       label: t("resume"),
-      sign: <Icon name="play" />,
-      onChoose: steer("resume"),
+      icon: <Icon name="play" />,
+      onSelect: controlTurn("resume"),
     },
-    mayContinue && { key: "continue", label: t("resume"), sign: <Icon name="play" />, onChoose: steer("continue") },
-    { key: "undo", label: t("undo"), sign: <Icon name="undo" />, onChoose: () => void undo() },
-    { key: "trust", label: t("trust"), sign: <Icon name="folder" />, onChoose: () => setOpenDialog("trust") },
+    mayContinue && {
+      key: "continue",
+      label: t("resume"),
+      icon: <Icon name="play" />,
+      onSelect: controlTurn("continue"),
+    },
+    { key: "undo", label: t("undo"), icon: <Icon name="undo" />, onSelect: () => void undo() },
+    { key: "trust", label: t("trust"), icon: <Icon name="folder" />, onSelect: () => setOpenDialog("trust") },
   ];
   return (
     <>
@@ -84,7 +94,7 @@ export function ConversationMenu({ id }: { id: string }) {
         label={t("menu")}
         button={<Icon name="more" />}
         placement="below-end"
-        head={
+        header={
           <>
             <div>
               <ForeignText
@@ -106,7 +116,12 @@ export function ConversationMenu({ id }: { id: string }) {
       {dialog}
       {openDialog === "rename" && (
         <Dialog title={t("rename")} onClose={() => setOpenDialog(null)}>
-          <RenameField id={id} title={conversation.raw ?? ""} hasSaveButton onDone={() => setOpenDialog(null)} />
+          <RenameField
+            id={id}
+            title={conversation.storedTitle ?? ""}
+            hasSaveButton
+            onDone={() => setOpenDialog(null)}
+          />
         </Dialog>
       )}
       {openDialog === "trust" && <TrustDialog id={id} onClose={() => setOpenDialog(null)} />}

@@ -2,7 +2,7 @@
 import { memo, useEffect, useRef, useState } from "react";
 import type { ContextSummary } from "../../api/schema";
 import { useQuery, useAppServices } from "../../app/appServices";
-import type { Language } from "../../i18n/say";
+import type { Language } from "../../i18n/serverTexts";
 import { useTexts } from "../../i18n/texts";
 import { ForeignText } from "../../ui/ForeignText";
 import { Icon } from "../../ui/icons";
@@ -23,24 +23,24 @@ interface Props {
   /** The ids of the open conversation and its ancestors. */
   ancestry: readonly string[];
   language: Language;
-  onChosen(): void;
+  onNavigate(): void;
 }
 
 /** Memoized: the list may have many rows. */
 export const ConversationRow = memo(function ConversationRow({
   item,
-  title: raw,
+  title: storedTitle,
   status,
   active,
   ancestry,
   language,
-  onChosen,
+  onNavigate,
 }: Props) {
   const t = useTexts("conversationRow");
   const { act, environment } = useAppServices();
   const [isRenaming, setRenaming] = useState(false);
   const id = item.context_id;
-  const title = useTitleText()(raw);
+  const title = useTitleText()(storedTitle);
   const { entries, dialog } = useConversationActions({ id, title, archived: item.archived ?? false }, () =>
     setRenaming(true),
   );
@@ -50,7 +50,7 @@ export const ConversationRow = memo(function ConversationRow({
     if (wasRenaming.current && !isRenaming && document.activeElement === document.body) button.current?.focus();
     wasRenaming.current = isRenaming;
   }, [isRenaming]);
-  if (isRenaming) return <RenameField id={id} title={raw ?? ""} onDone={() => setRenaming(false)} />;
+  if (isRenaming) return <RenameField id={id} title={storedTitle ?? ""} onDone={() => setRenaming(false)} />;
   return (
     <>
       <div className={id === active ? "sidebar-row is-active" : "sidebar-row"}>
@@ -59,7 +59,7 @@ export const ConversationRow = memo(function ConversationRow({
           type="button"
           className="sidebar-item"
           aria-current={id === active ? "page" : undefined}
-          onClick={() => (act({ kind: "activate", id }), onChosen())}
+          onClick={() => (act({ kind: "activate", id }), onNavigate())}
         >
           <StatusIcon status={status} />
           <span className="sidebar-title" title={title}>
@@ -85,7 +85,7 @@ export const ConversationRow = memo(function ConversationRow({
           active={active}
           ancestry={ancestry}
           language={language}
-          onChosen={onChosen}
+          onNavigate={onNavigate}
         />
       )}
     </>

@@ -8,13 +8,13 @@ import { ForeignText } from "../../ui/ForeignText";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { refreshConversations } from "./useConversations";
 
-const MAX_COUNTED = 200;
+const MAX_COUNTED_SUBAGENTS = 200;
 
 export function DeleteDialog({ id, title, onClose }: { id: string; title: string; onClose(): void }) {
   const t = useTexts("deleteDialog");
   const { act, api, store } = useAppServices();
   const action = useAction();
-  const subagents = useQuery("GET /api/contexts", { query: { parent: id, limit: MAX_COUNTED } }).value;
+  const subagents = useQuery("GET /api/contexts", { query: { parent: id, limit: MAX_COUNTED_SUBAGENTS } }).value;
   const remove = async () => {
     const isDone = await action.run(() => api("DELETE /api/contexts/{context_id}", { path: { context_id: id } }));
     if (!isDone) return;
@@ -28,7 +28,7 @@ export function DeleteDialog({ id, title, onClose }: { id: string; title: string
     <Dialog
       title={t("title")}
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button onClick={onClose}>{t("keep")}</Button>
           <Button kind="danger" icon="trash" disabled={action.isBusy} onClick={() => void remove()}>

@@ -2,7 +2,7 @@
 import { useRef } from "react";
 import { ServerError } from "../../api/types";
 import { useAction, useLanguage, useAppServices } from "../../app/appServices";
-import { say } from "../../i18n/say";
+import { translateReason } from "../../i18n/serverTexts";
 import { useTexts } from "../../i18n/texts";
 import { notify } from "../../ui/Notices";
 import { ProblemNote } from "../../ui/ProblemNote";
@@ -21,7 +21,7 @@ export function ImportLink() {
         // The conversation exists: import a copy.
         return api("POST /api/contexts/import", { body, query: { context_id: environment.newId() } });
       });
-      for (const reason of imported.left_out ?? []) notify(say(reason, language));
+      for (const reason of imported.left_out ?? []) notify(translateReason(reason, language));
       act({ kind: "activate", id: imported.context_id });
     });
   return (

@@ -23,9 +23,9 @@ export function RenameField({ id, title, hasSaveButton = false, onDone }: Props)
   const { api } = useAppServices();
   const action = useAction();
   const [text, setText] = useState(title);
-  const box = useRef<HTMLInputElement>(null);
+  const input = useRef<HTMLInputElement>(null);
   const isCancelled = useRef(false);
-  useEffect(() => box.current?.select(), []);
+  useEffect(() => input.current?.select(), []);
   const save = async () => {
     const newTitle = text.trim();
     if (isCancelled.current) return;
@@ -49,7 +49,7 @@ export function RenameField({ id, title, hasSaveButton = false, onDone }: Props)
   return (
     <div className="rename">
       <input
-        ref={box}
+        ref={input}
         className="field"
         value={text}
         maxLength={MAX_TITLE_CHARACTERS}

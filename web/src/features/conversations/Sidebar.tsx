@@ -13,16 +13,16 @@ interface Props {
   /** On a narrow screen, whether the drawer is open; null if the sidebar is always visible. */
   isDrawerOpen: boolean | null;
   onToggle(): void;
-  onChosen(): void;
+  onNavigate(): void;
 }
 
-export function Sidebar({ isDrawerOpen, onToggle, onChosen }: Props) {
+export function Sidebar({ isDrawerOpen, onToggle, onNavigate }: Props) {
   const t = useTexts("sidebar");
   const { act } = useAppServices();
   const [isArchive, setArchive] = useState(false);
   const startConversation = () => {
     act({ kind: "activate", id: null });
-    onChosen();
+    onNavigate();
   };
   useShortcut("context.new", startConversation);
   const nav = useDrawer(isDrawerOpen === true, onToggle);
@@ -56,8 +56,8 @@ export function Sidebar({ isDrawerOpen, onToggle, onChosen }: Props) {
         />
       </div>
       {isArchive && <h2 className="sidebar-day">{t("archived")}</h2>}
-      <ConversationList key={String(isArchive)} isArchive={isArchive} onChosen={onChosen} />
-      <SidebarFooter onOpened={onChosen} />
+      <ConversationList key={String(isArchive)} isArchive={isArchive} onNavigate={onNavigate} />
+      <SidebarFooter onOpened={onNavigate} />
     </nav>
   );
 }

@@ -11,7 +11,7 @@ import { useModels } from "../models/useModels";
 export function SidebarFooter({ onOpened }: { onOpened(): void }) {
   const t = useTexts("sidebar");
   const model = useModels().find((each) => each.is_default);
-  const isUp = useSelector((state) => state.connection.is === "up");
+  const isUp = useSelector((state) => state.connection.status === "up");
   const version = useQuery("GET /api/health", {}, isUp).value?.version;
   const open = (dialog: AppDialog) => () => {
     onOpened();

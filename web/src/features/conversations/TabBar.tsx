@@ -14,7 +14,7 @@ import { type TabControls, useTabs } from "./useTabs";
 import "./tab-bar.css";
 
 /** Also renders the heading of the conversation for screen readers. */
-export function TabBar({ isTalk, onToggle }: { isTalk: boolean; onToggle(): void }) {
+export function TabBar({ hasTranscript, onToggle }: { hasTranscript: boolean; onToggle(): void }) {
   const t = useTexts("tabs");
   const { act } = useAppServices();
   const isNarrow = useMedia(NARROW);
@@ -30,7 +30,7 @@ export function TabBar({ isTalk, onToggle }: { isTalk: boolean; onToggle(): void
   const startConversation = () => act({ kind: "activate", id: null });
   return (
     <header className="tabs">
-      {isTalk && <h1 className="hidden-visually">{title}</h1>}
+      {hasTranscript && <h1 className="hidden-visually">{title}</h1>}
       <IconButton
         icon="sidebar"
         label={t("show")}
@@ -39,7 +39,7 @@ export function TabBar({ isTalk, onToggle }: { isTalk: boolean; onToggle(): void
         onClick={onToggle}
       />
       {isNarrow ? (
-        <TabSwitcher controls={controls} title={title} onBegin={startConversation} />
+        <TabSwitcher controls={controls} title={title} onNew={startConversation} />
       ) : (
         <TabRow controls={controls} label={t("tabs")} draft={t("new")} />
       )}
@@ -79,7 +79,7 @@ function TabRow({ controls, label, draft }: { controls: TabControls; label: stri
           tab={tab}
           isActive={tab.id === controls.active}
           isDropTarget={dragged !== null && dragged !== tab.id}
-          onGo={() => controls.goTo(tab.id)}
+          onSelect={() => controls.goTo(tab.id)}
           onClose={() => controls.close(tab.id)}
           onMove={(by) => controls.move(tab.id, index + by)}
           onDrag={setDragged}

@@ -17,14 +17,14 @@ interface Props {
   isActive: boolean;
   /** Whether another tab is being dragged and could be dropped here. */
   isDropTarget: boolean;
-  onGo(): void;
+  onSelect(): void;
   onClose(): void;
   onMove(by: number): void;
   onDrag(id: string | null): void;
   onDrop(): void;
 }
 
-export function TabItem({ tab, isActive, isDropTarget, onGo, onClose, onMove, onDrag, onDrop }: Props) {
+export function TabItem({ tab, isActive, isDropTarget, onSelect, onClose, onMove, onDrag, onDrop }: Props) {
   const t = useTexts("tab");
   const title = useTitleText()(tab.title);
   const [isOver, setOver] = useState(false);
@@ -63,7 +63,7 @@ export function TabItem({ tab, isActive, isDropTarget, onGo, onClose, onMove, on
         title={title}
         aria-current={isActive ? "page" : undefined}
         aria-keyshortcuts="Control+Shift+ArrowLeft Control+Shift+ArrowRight"
-        onClick={onGo}
+        onClick={onSelect}
         onKeyDown={onKeyDown}
       >
         <StatusIcon status={statusOfTab(tab)} />

@@ -6,7 +6,7 @@ import { StatusIcon, statusOfTab } from "./StatusIcon";
 import { useTitleText } from "./useConversationActions";
 import type { TabControls } from "./useTabs";
 
-export function TabSwitcher({ controls, title, onBegin }: { controls: TabControls; title: string; onBegin(): void }) {
+export function TabSwitcher({ controls, title, onNew }: { controls: TabControls; title: string; onNew(): void }) {
   const t = useTexts("tabSwitcher");
   const titleOf = useTitleText();
   const { active } = controls;
@@ -28,19 +28,19 @@ export function TabSwitcher({ controls, title, onBegin }: { controls: TabControl
           ...controls.tabs.map((tab) => ({
             key: tab.id,
             label: titleOf(tab.title),
-            isChosen: tab.id === active,
-            sign: <StatusIcon status={statusOfTab(tab)} />,
-            onChoose: () => controls.goTo(tab.id),
+            isSelected: tab.id === active,
+            icon: <StatusIcon status={statusOfTab(tab)} />,
+            onSelect: () => controls.goTo(tab.id),
           })),
-          { key: "new", label: t("new"), sign: <Icon name="add" />, onChoose: onBegin },
+          { key: "new", label: t("new"), icon: <Icon name="add" />, onSelect: onNew },
           ...(active === null
             ? []
             : [
                 {
                   key: "close",
                   label: t("close"),
-                  sign: <Icon name="close" />,
-                  onChoose: () => controls.close(active),
+                  icon: <Icon name="close" />,
+                  onSelect: () => controls.close(active),
                 },
               ]),
         ]}

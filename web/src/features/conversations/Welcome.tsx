@@ -18,7 +18,7 @@ import { useRecentConversations } from "./useConversations";
 import { useModels } from "../models/useModels";
 import "./welcome.css";
 
-const MAX_RECENT = 4;
+const MAX_RECENT_CONVERSATIONS = 4;
 
 export function Welcome({ id }: { id: string | null }) {
   const t = useTexts("welcome");
@@ -56,7 +56,7 @@ export function Welcome({ id }: { id: string | null }) {
           </li>
         ))}
       </ul>
-      <RecentConversations without={id} />
+      <RecentConversations excludedId={id} />
       <ImportLink />
       <p className="welcome-hints soft small">
         <span>
@@ -73,14 +73,14 @@ export function Welcome({ id }: { id: string | null }) {
   );
 }
 
-function RecentConversations({ without }: { without: string | null }) {
+function RecentConversations({ excludedId }: { excludedId: string | null }) {
   const t = useTexts("welcome");
   const language = useLanguage();
   const titleOf = useTitleText();
   const { act } = useAppServices();
-  const conversations = useRecentConversations(MAX_RECENT + 1)
-    .filter((each) => each.context_id !== without)
-    .slice(0, MAX_RECENT);
+  const conversations = useRecentConversations(MAX_RECENT_CONVERSATIONS + 1)
+    .filter((each) => each.context_id !== excludedId)
+    .slice(0, MAX_RECENT_CONVERSATIONS);
   if (conversations.length === 0) return null;
   return (
     <div className="welcome-recent">

@@ -1,5 +1,5 @@
 /** Groups conversations by the local day of their last change. */
-import type { Language } from "../../i18n/say";
+import type { Language } from "../../i18n/serverTexts";
 import { dateFormat } from "../../ui/timeFormat";
 
 export type Day = "today" | "yesterday" | "earlier";

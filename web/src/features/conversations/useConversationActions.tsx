@@ -9,7 +9,7 @@ import { Icon } from "../../ui/icons";
 import type { MenuEntry } from "../../ui/Menu";
 import { visibleLine } from "../../ui/safeText";
 import { notify } from "../../ui/Notices";
-import { sayProblem } from "../../ui/ProblemNote";
+import { translateProblem } from "../../ui/ProblemNote";
 import { DeleteDialog } from "./DeleteDialog";
 import { refreshConversations } from "./useConversations";
 
@@ -36,7 +36,7 @@ export function useConversationActions(
       if (openTabs(store.getSnapshot()).some((tab) => tab.id === id)) act({ kind: "close", id });
       notify(t("archived", { title }));
     } catch (error) {
-      notify(sayProblem(problemOfError(error), language), true);
+      notify(translateProblem(problemOfError(error), language), true);
     }
   };
   const download = (format: "markdown" | "pilothouse") => {
@@ -46,33 +46,33 @@ export function useConversationActions(
     link.click();
   };
   const entries: readonly MenuEntry[] = [
-    { key: "rename", label: t("rename"), sign: <Icon name="edit" />, onChoose: onRename },
+    { key: "rename", label: t("rename"), icon: <Icon name="edit" />, onSelect: onRename },
     {
       key: "markdown",
       label: t("markdown"),
       note: t("markdownNote"),
-      sign: <Icon name="export" />,
-      onChoose: () => download("markdown"),
+      icon: <Icon name="export" />,
+      onSelect: () => download("markdown"),
     },
     {
       key: "file",
       label: t("file"),
       note: t("fileNote"),
-      sign: <Icon name="file" />,
-      onChoose: () => download("pilothouse"),
+      icon: <Icon name="file" />,
+      onSelect: () => download("pilothouse"),
     },
     {
       key: "archive",
       label: t(archived ? "restore" : "archive"),
-      sign: <Icon name="archive" />,
-      onChoose: () => void archive(),
+      icon: <Icon name="archive" />,
+      onSelect: () => void archive(),
     },
     {
       key: "delete",
       label: t("delete"),
-      sign: <Icon name="trash" />,
+      icon: <Icon name="trash" />,
       isDangerous: true,
-      onChoose: () => setDeleting(true),
+      onSelect: () => setDeleting(true),
     },
   ];
   const dialog = isDeleting && <DeleteDialog id={id} title={title} onClose={() => setDeleting(false)} />;

@@ -9,13 +9,13 @@ import { createAtom, useAtom } from "../../app/atom";
 import { useQuery, useAppServices, useSelector } from "../../app/appServices";
 import { openTabs } from "../../store/selectors";
 
-const PAGE_SIZE = 100;
-const MAX_REQUEST_ITEMS = 200;
+const CONVERSATIONS_PER_PAGE = 100;
+const MAX_CONVERSATIONS_PER_REQUEST = 200;
 const REFRESH_MS = 30_000;
 /** Changes within this time cause one request. */
 const DEBOUNCE_MS = 200;
 
-const NONE: readonly ContextSummary[] = [];
+const NO_CONVERSATIONS: readonly ContextSummary[] = [];
 const changeCount = createAtom(0);
 
 /** Refreshes the list after a change that the store does not see: renaming, archiving or deleting a conversation. */
@@ -27,14 +27,14 @@ export function refreshConversations(): void {
 function useListVersion(): string {
   const changes = useAtom(changeCount);
   const stateVersion = useSelector(
-    (state) => `${state.connection.is} ${state.session.value?.version} ${JSON.stringify(openTabs(state))}`,
+    (state) => `${state.connection.status} ${state.session.value?.version} ${JSON.stringify(openTabs(state))}`,
   );
   return `${changes} ${stateVersion}`;
 }
 
 /** The most recently changed conversations. */
 export function useRecentConversations(count: number): readonly ContextSummary[] {
-  return useQuery("GET /api/contexts", { query: { limit: count } }, useListVersion()).value?.items ?? NONE;
+  return useQuery("GET /api/contexts", { query: { limit: count } }, useListVersion()).value?.items ?? NO_CONVERSATIONS;
 }
 
 export interface Conversations {
@@ -57,7 +57,7 @@ export function useConversations(archived: boolean): Conversations {
   const { api, environment } = useAppServices();
   const version = useListVersion();
   const refreshes = usePeriodicRefresh();
-  const [targetCount, setTargetCount] = useState(PAGE_SIZE);
+  const [targetCount, setTargetCount] = useState(CONVERSATIONS_PER_PAGE);
   const [list, setList] = useState<LoadedList>({ archived, items: null, hasMore: false, problem: null });
   const isFirst = useRef(true);
   useEffect(() => {
@@ -89,7 +89,7 @@ export function useConversations(archived: boolean): Conversations {
     items: isCurrent ? list.items : null,
     hasMore: isCurrent && list.hasMore,
     problem: isCurrent ? list.problem : null,
-    loadMore: useCallback(() => setTargetCount(length + PAGE_SIZE), [length]),
+    loadMore: useCallback(() => setTargetCount(length + CONVERSATIONS_PER_PAGE), [length]),
     refetch: refreshConversations,
   };
 }
@@ -106,7 +106,7 @@ async function loadConversations(
   do {
     const query = {
       archived,
-      limit: Math.min(MAX_REQUEST_ITEMS, targetCount - items.size),
+      limit: Math.min(MAX_CONVERSATIONS_PER_REQUEST, targetCount - items.size),
       ...(cursor === undefined ? {} : { cursor }),
     };
     const page = await api("GET /api/contexts", { query }, { signal, isRepeatable: true });

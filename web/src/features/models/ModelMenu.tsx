@@ -8,7 +8,7 @@ import { Menu, type MenuEntry } from "../../ui/Menu";
 import { ForeignText } from "../../ui/ForeignText";
 import { visibleLine, visibleName } from "../../ui/safeText";
 import { notify } from "../../ui/Notices";
-import { sayProblem } from "../../ui/ProblemNote";
+import { translateProblem } from "../../ui/ProblemNote";
 import { compactCount } from "../window/tokenFormat";
 import { changeNewContextSettings, useNewContextSettings } from "./newContextSettings";
 import { openDialog } from "../../app/dialogState";
@@ -31,7 +31,7 @@ function useModelSettings(id: string | null): {
   const set = (change: Pick<ContextChange, "model" | "persona">) => {
     const input = { path: { context_id: id }, body: change };
     api("PATCH /api/contexts/{context_id}", input, { lane: `settings ${id}` }).catch((error: unknown) =>
-      notify(sayProblem(problemOfError(error), language), true),
+      notify(translateProblem(problemOfError(error), language), true),
     );
   };
   return { model: config?.model ?? null, persona: config?.persona ?? null, set };
@@ -59,9 +59,9 @@ export function ModelMenu({ id }: { id: string | null }) {
       each.is_default && models.length > 1 && t("usual"),
       each.window !== null && t("window", { n: compactCount(each.window) }),
     ]),
-    isChosen: each === current,
+    isSelected: each === current,
     // In a new conversation, null would select the preferred model.
-    onChoose: () => set({ model: each.is_default && id !== null ? null : each.name }),
+    onSelect: () => set({ model: each.is_default && id !== null ? null : each.name }),
   }));
   const personaEntries: MenuEntry[] = [
     {
@@ -69,22 +69,22 @@ export function ModelMenu({ id }: { id: string | null }) {
       group: t("persona"),
       label: t("none"),
       note: t("noneNote"),
-      isChosen: persona === null,
-      onChoose: () => set({ persona: null }),
+      isSelected: persona === null,
+      onSelect: () => set({ persona: null }),
     },
     ...personas.map((each) => ({
       key: `persona ${each.id}`,
       label: visibleName(each.name || each.id),
       ...(each.role === "" ? {} : { note: visibleLine(each.role) }),
-      isChosen: each.id === persona,
-      onChoose: () => set({ persona: each.id }),
+      isSelected: each.id === persona,
+      onSelect: () => set({ persona: each.id }),
     })),
   ];
   const setup: MenuEntry = {
     key: "setup",
     label: t("setup"),
-    sign: <Icon name="gear" />,
-    onChoose: () => openDialog("setup"),
+    icon: <Icon name="gear" />,
+    onSelect: () => openDialog("setup"),
   };
   return (
     <Menu

@@ -17,7 +17,7 @@ export function refreshModels(): void {
 
 export function useModels(): readonly ModelView[] {
   const changes = useAtom(setupChanges);
-  const isUp = useSelector((state) => state.connection.is === "up");
+  const isUp = useSelector((state) => state.connection.status === "up");
   return useQuery("GET /api/models", {}, `${isUp} ${changes}`).value?.items ?? NO_MODELS;
 }
 

@@ -5,7 +5,7 @@ import { type Texts, useTexts } from "../../i18n/texts";
 import { isConnected } from "../../store/selectors";
 import { Button } from "../../ui/Button";
 import { notify } from "../../ui/Notices";
-import { sayProblem } from "../../ui/ProblemNote";
+import { translateProblem } from "../../ui/ProblemNote";
 import { type RemainingElevation, remainingElevation } from "./remainingElevation";
 
 export function ElevationChip({ id }: { id: string }) {
@@ -13,7 +13,7 @@ export function ElevationChip({ id }: { id: string }) {
   const language = useLanguage();
   const { environment, api } = useAppServices();
   const elevation = useSelector((state) => state.contexts[id]?.view.value?.elevation ?? null, [id]);
-  const isOn = useSelector(isConnected);
+  const isOnline = useSelector(isConnected);
   const action = useAction();
   const [now, setNow] = useState(environment.now());
   const until = elevation?.until ?? null;
@@ -24,7 +24,7 @@ export function ElevationChip({ id }: { id: string }) {
     return () => clearInterval(timer);
   }, [until, environment]);
   useEffect(() => {
-    if (action.problem !== null) notify(sayProblem(action.problem, language), true);
+    if (action.problem !== null) notify(translateProblem(action.problem, language), true);
   }, [action.problem, language]);
   const remaining = elevation === null ? null : remainingElevation(elevation, now);
   if (remaining === null) return null;
@@ -35,7 +35,7 @@ export function ElevationChip({ id }: { id: string }) {
       extraClass="elevation-chip"
       title={t("end")}
       aria-label={`${remainingText(remaining, t)}. ${t("end")}`}
-      whyNot={isOn ? null : t("offline")}
+      disabledReason={isOnline ? null : t("offline")}
       onClick={() =>
         void action.run(() => api("DELETE /api/contexts/{context_id}/elevation", { path: { context_id: id } }))
       }

@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "react";
 import type { SwitchOutcome } from "../../api/modeSwitches";
 import type { CallView } from "../../api/schema";
 import { createAtom, useAtom } from "../../app/atom";
-import { writeStorage, readStorage } from "../../app/theme";
+import { readStorage, writeStorage } from "../../app/storage";
 import { useAppServices, useSelector } from "../../app/appServices";
 import { ariaKeysOf, keysOf, useShortcut } from "../../app/shortcuts";
 import { useTexts } from "../../i18n/texts";
@@ -43,14 +43,14 @@ export function useMode(id: string | null): {
 } {
   const { environment } = useAppServices();
   const modes = useModes();
-  const ofContext = useSelector((state) => (id === null ? null : modeOf(state, id)), [id]);
+  const contextMode = useSelector((state) => (id === null ? null : modeOf(state, id)), [id]);
   const selected = useAtom(selectedMode);
   const stored =
     selected === null
       ? parseStoredMode(readStorage(MODE_STORAGE_KEY), modes.length === 0 ? null : modes)
       : { mode: selected, updatedAt: 0 };
   return {
-    mode: effectiveMode(ofContext === null ? null : { mode: ofContext }, stored, defaultMode(modes)),
+    mode: effectiveMode(contextMode === null ? null : { mode: contextMode }, stored, defaultMode(modes)),
     selected: stored?.mode ?? null,
     remember(mode) {
       selectedMode.set(mode);
@@ -69,7 +69,7 @@ function ContextModeSelector({ id }: { id: string | null }) {
   const { act, api, switches } = useAppServices();
   const modes = useModes();
   const { mode, remember } = useMode(id);
-  const isOn = useSelector(isConnected);
+  const isOnline = useSelector(isConnected);
   const [confirmation, setConfirmation] = useState<{ mode: string; calls: readonly CallView[] } | null>(null);
   const current = modes.find((each) => each.name === mode);
   const requested = useRef<string | null>(null);
@@ -120,10 +120,10 @@ function ContextModeSelector({ id }: { id: string | null }) {
   };
   const next = () => {
     const index = modes.findIndex((each) => each.name === (requested.current ?? mode));
-    const following = modes[(index + 1) % modes.length];
-    if (following !== undefined) void choose(following.name);
+    const nextMode = modes[(index + 1) % modes.length];
+    if (nextMode !== undefined) void choose(nextMode.name);
   };
-  useShortcut("mode.next", isOn ? next : null);
+  useShortcut("mode.next", isOnline ? next : null);
 
   if (modes.length === 0)
     return (
@@ -151,10 +151,10 @@ function ContextModeSelector({ id }: { id: string | null }) {
           key: each.name,
           label: visibleName(each.title),
           note: visibleLine(each.meaning),
-          sign: <ModeIcon mode={each} />,
-          isChosen: each.name === mode,
+          icon: <ModeIcon mode={each} />,
+          isSelected: each.name === mode,
           ...(index < 9 ? { shortcut: String(index + 1) } : {}),
-          onChoose: () => void choose(each.name),
+          onSelect: () => void choose(each.name),
         }))}
       />
       {confirmation !== null && (

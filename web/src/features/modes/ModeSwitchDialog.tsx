@@ -8,7 +8,7 @@ import { ForeignText } from "../../ui/ForeignText";
 import { visibleName } from "../../ui/safeText";
 import { CallPanel } from "../tool-calls/CallPanel";
 import { ReadTracker, revealUnread, useReadDigests } from "../read-progress/readProgress";
-import { previewOf, sizeOf } from "../tool-calls/textPreview";
+import { previewOf, formatTextSize } from "../tool-calls/textPreview";
 import { contentOf, titleOf } from "../tool-calls/callText";
 import { UnreadNote } from "../read-progress/UnreadHint";
 import { useIsStable } from "../approvals/useIsStable";
@@ -34,11 +34,11 @@ export function ModeSwitchDialog({ title, calls, onSwitch, onClose }: Props) {
       isWide
       title={t("title", { mode: visibleName(title) })}
       onClose={onClose}
-      foot={
+      footer={
         <>
           <UnreadNote unread={unread} onShow={() => revealUnread(unread)} />
           <Button onClick={onClose}>{t("stay")}</Button>
-          <Button kind="danger" whyNot={isSettled && unread.length === 0 ? null : text} onClick={onSwitch}>
+          <Button kind="danger" disabledReason={isSettled && unread.length === 0 ? null : text} onClick={onSwitch}>
             {t("switch")}
           </Button>
         </>
@@ -70,5 +70,5 @@ export function ModeSwitchDialog({ title, calls, onSwitch, onClose }: Props) {
 function Size({ call }: { call: CallView }) {
   const t = useTexts("approvals");
   const { lines, bytes } = previewOf(contentOf(call)?.text ?? JSON.stringify(call.arguments, null, 2));
-  return t("wholeSize", { n: lines, size: sizeOf(bytes) });
+  return t("wholeSize", { n: lines, size: formatTextSize(bytes) });
 }

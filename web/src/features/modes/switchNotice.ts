@@ -1,5 +1,5 @@
 /** Shows a notice about the calls that a mode switch has started or rejected. */
-import type { Language } from "../../i18n/say";
+import type { Language } from "../../i18n/serverTexts";
 import { textsIn } from "../../i18n/texts";
 import type { Answer } from "../../store/commands";
 import { notify } from "../../ui/Notices";

@@ -5,13 +5,13 @@ import type { ModeView } from "../../api/schema";
 import { useQuery, useLanguage, useSelector } from "../../app/appServices";
 import { visibleName } from "../../ui/safeText";
 
-const NONE: readonly ModeView[] = [];
+const NO_MODES: readonly ModeView[] = [];
 
 export function useModes(): readonly ModeView[] {
-  const isUp = useSelector((state) => state.connection.is === "up");
+  const isUp = useSelector((state) => state.connection.status === "up");
   const language = useLanguage();
   const preferred = useSelector((state) => state.session.value?.preferences?.default_mode ?? "");
-  return useQuery("GET /api/modes", {}, `${language} ${isUp} ${preferred}`).value?.items ?? NONE;
+  return useQuery("GET /api/modes", {}, `${language} ${isUp} ${preferred}`).value?.items ?? NO_MODES;
 }
 
 export function useModeTitle(): (name: string) => string {

@@ -30,7 +30,7 @@ interface Props {
 export function QuestionForm({ context, call, queuedForms, onAnswered }: Props) {
   const t = useTexts("questions");
   const { act, api } = useAppServices();
-  const isOn = useSelector(isConnected);
+  const isOnline = useSelector(isConnected);
   const sendKeys = useAtom(sendKeysAtom);
   const action = useAction();
   const titleId = useId();
@@ -39,7 +39,7 @@ export function QuestionForm({ context, call, queuedForms, onAnswered }: Props) 
   const [values, setValues] = useState(() => parseStoredValues(storedAnswers.read(call.id), questions.length));
   const answerTexts = questions.map((question, index) => answerOf(question, values[index] ?? EMPTY_VALUE));
   const unansweredCount = answerTexts.filter((each) => each === "").length;
-  const whyNot = !isOn
+  const disabledReason = !isOnline
     ? t("offline")
     : action.isBusy
       ? t("declining")
@@ -54,7 +54,7 @@ export function QuestionForm({ context, call, queuedForms, onAnswered }: Props) 
     storedAnswers.write(call.id, JSON.stringify(next));
   };
   const send = () => {
-    if (whyNot !== null) return;
+    if (disabledReason !== null) return;
     onAnswered();
     act({ kind: "answer", id: context, body: { answers: answerTexts, call_id: call.id } });
   };
@@ -132,12 +132,12 @@ export function QuestionForm({ context, call, queuedForms, onAnswered }: Props) 
         </span>
         <Button
           kind="quiet"
-          whyNot={isOn ? (action.isBusy ? t("declining") : null) : t("offline")}
+          disabledReason={isOnline ? (action.isBusy ? t("declining") : null) : t("offline")}
           onClick={() => void decline()}
         >
           {t("decline")}
         </Button>
-        <Button kind="primary" type="submit" whyNot={whyNot}>
+        <Button kind="primary" type="submit" disabledReason={disabledReason}>
           {t("answer")}
         </Button>
       </footer>

@@ -16,7 +16,7 @@ import "./questions.css";
 export function Questions({ id }: { id: string }) {
   const t = useTexts("questions");
   const openCalls = useSelector((state) => openQuestions(state, id), [id]);
-  const askedIds = useSelector(
+  const openIds = useSelector(
     (state) => (state.contexts[id]?.view.value?.open_questions ?? []).map((call) => call.id),
     [id],
   );
@@ -26,11 +26,11 @@ export function Questions({ id }: { id: string }) {
   const [call] = openCalls;
 
   useEffect(() => {
-    const closedIds = previousIds.current.filter((each) => !askedIds.includes(each));
+    const closedIds = previousIds.current.filter((each) => !openIds.includes(each));
     for (const each of closedIds) storedAnswers.forget(each);
     if (closedIds.some((each) => !answeredHere.current.has(each))) announce(t("gone"), true);
-    previousIds.current = askedIds;
-  }, [askedIds.join(" ")]);
+    previousIds.current = openIds;
+  }, [openIds.join(" ")]);
   useEffect(() => {
     const list = call === undefined ? [] : questionsOf(call.arguments);
     const [first] = list;

@@ -72,7 +72,7 @@ export function parseStoredValues(stored: string | null, count: number): readonl
     const each = items[index];
     if (!isRecord(each)) return EMPTY_VALUE;
     const { picked, own, isOwn } = each;
-    const indexes = Array.isArray(picked) ? picked.filter((one) => Number.isInteger(one)) : [];
+    const indexes = Array.isArray(picked) ? picked.filter((index) => Number.isInteger(index)) : [];
     return { picked: indexes, own: typeof own === "string" ? own : "", isOwn: isOwn === true };
   });
 }

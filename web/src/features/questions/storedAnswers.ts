@@ -1,5 +1,5 @@
 /** Filled-in answers, stored until the question is answered so that they survive a reload. */
-import { writeStorage, readStorage } from "../../app/theme";
+import { readStorage, writeStorage } from "../../app/storage";
 
 const keyOf = (call: string) => `pilothouse-answers-${call}`;
 

@@ -12,7 +12,7 @@ const SIDES = { above: "unreadAbove", below: "unreadBelow" } as const;
 interface Props {
   id?: string;
   /** The reason why everything must be read, unless it is shown elsewhere. */
-  why?: string;
+  reason?: string;
   /** Digests of the unread texts. */
   unread: readonly string[];
   onShow(): void;
@@ -23,9 +23,9 @@ interface Props {
 export function UnreadHint({ id, dock, calls }: { id?: string; dock: DockControls; calls: readonly CallView[] }) {
   const t = useTexts("approvals");
   // A short call is read before the controls are enabled.
-  if (dock.off !== null) return <div className="unread-room" />;
+  if (dock.disabledReason !== null) return <div className="unread-room" />;
   const unread = dock.unreadOf(calls).map(({ digest }) => digest);
-  const noteProps = { unread, why: dock.whyUnread(calls) ?? "", ...(id === undefined ? {} : { id }) };
+  const noteProps = { unread, reason: dock.unreadReason(calls) ?? "", ...(id === undefined ? {} : { id }) };
   return (
     <UnreadNote {...noteProps} onShow={() => dock.showUnread(calls)}>
       {!dock.isLarge && (
@@ -41,7 +41,7 @@ export function UnreadHint({ id, dock, calls }: { id?: string; dock: DockControl
  * Shows how much is unread, and a button that leads there. The note keeps its space when everything is read, so that no
  * button moves.
  */
-export function UnreadNote({ id, why = "", unread, onShow, children }: Props) {
+export function UnreadNote({ id, reason = "", unread, onShow, children }: Props) {
   const t = useTexts("approvals");
   const { lines, side } = useUnreadPart(unread);
   if (unread.length === 0) return <div className="unread-room soft small">{t("allShown")}</div>;
@@ -50,7 +50,7 @@ export function UnreadNote({ id, why = "", unread, onShow, children }: Props) {
     <div className="unread-room soft small">
       <span id={id} className="unread-hint">
         <span className="unread-words">
-          <span className={remaining === null ? "" : "unread-why"}>{why}</span> {remaining}
+          <span className={remaining === null ? "" : "unread-why"}>{reason}</span> {remaining}
         </span>
         <Button kind={["quiet", "small"]} onClick={onShow}>
           {t("showUnread")}

@@ -16,7 +16,7 @@ export class ContentOffsets {
     readonly root: VerticalSpan,
     boxes: readonly VerticalSpan[],
   ) {
-    this.#boxes = [...boxes].sort((one, other) => one.top - other.top);
+    this.#boxes = [...boxes].sort((a, b) => a.top - b.top);
   }
 
   get length(): number {

@@ -10,7 +10,7 @@ import {
   coversOf,
   hasRow,
   isBehindDialog,
-  isDrawn,
+  isRendered,
   scrollIntoSpan,
   rowY,
   visibleRows,
@@ -21,12 +21,12 @@ import { ContentOffsets } from "./contentOffsets";
 /**
  * The sampling interval. A row counts if it is visible in two consecutive samples: text that scrolls past is not read.
  */
-const SAMPLE_MS = 100;
+const SAMPLE_INTERVAL_MS = 100;
 /** The interval while nothing moves: the card may still grow or come out from behind a dialog. */
-const IDLE_SAMPLE_MS = 500;
+const IDLE_SAMPLE_INTERVAL_MS = 500;
 
 /** The time in which a virtualized row is rendered after scrolling to it. */
-const RENDER_MS = 50;
+const ROW_RENDER_MS = 50;
 
 /** A box of rows, which may have its own scroll bar. */
 interface RowBox {
@@ -35,7 +35,7 @@ interface RowBox {
   /** The line number of a row. */
   lineOf(row: number): number;
   /** Renders a row that is virtualized away. */
-  draw?(row: number): void;
+  renderRow?(row: number): void;
 }
 
 /** The unread part of a text. */
@@ -67,7 +67,7 @@ class TrackedText {
   #content = { coverage: new Coverage(), last: null as RowRange | null, length: 0 };
   #isStill = true;
   /** Whether the text was rendered at the last sample. */
-  #isDrawn = false;
+  #isRendered = false;
 
   constructor(
     readonly digest: string,
@@ -82,8 +82,8 @@ class TrackedText {
   /** Records the visible part. Returns whether it is the same as in the last sample. */
   sample(): boolean {
     this.#isStill = true;
-    this.#isDrawn = isDrawn(this.root);
-    if (!this.#isDrawn) return this.#sampleNothing();
+    this.#isRendered = isRendered(this.root);
+    if (!this.#isRendered) return this.#sampleNothing();
     const content = this.#measureContent();
     // The layout has changed, so the recorded offsets are invalid.
     if (Math.abs(content.length - this.#content.length) > 1)
@@ -110,7 +110,7 @@ class TrackedText {
   /** A text that is not rendered or is still empty has no gaps, but counts as unread. */
   get isRead(): boolean {
     const hasContent = this.#content.length > 0 || [...this.#boxes.keys()].some(({ rows }) => rows > 0);
-    return this.#isDrawn && hasContent && this.#firstGap() === null;
+    return this.#isRendered && hasContent && this.#firstGap() === null;
   }
 
   get unreadPart(): UnreadPart {
@@ -124,13 +124,13 @@ class TrackedText {
     return { lines, side: gap.from >= last.to ? "below" : gap.from < last.from ? "above" : null };
   }
 
-  #firstGap(): { box: RowBox | null; at: number } | null {
+  #firstGap(): { box: RowBox | null; position: number } | null {
     for (const [box, { coverage }] of this.#boxes) {
       const [gap] = coverage.gaps(box.rows);
-      if (gap !== undefined) return { box, at: gap.from };
+      if (gap !== undefined) return { box, position: gap.from };
     }
     const [gap] = this.#content.coverage.gaps(this.#content.length);
-    return gap === undefined ? null : { box: null, at: gap.from };
+    return gap === undefined ? null : { box: null, position: gap.from };
   }
 
   #measureContent(): ContentOffsets {
@@ -144,14 +144,18 @@ class TrackedText {
   reveal(): void {
     const gap = this.#firstGap();
     if (gap === null) return;
-    const { box, at } = gap;
+    const { box, position } = gap;
     const element = box?.element ?? this.root;
     element.closest<HTMLElement>("[tabindex='0']")?.focus({ preventScroll: true });
-    const isDrawn = box === null || hasRow(element, at);
-    if (!isDrawn) box.draw?.(Math.floor(at));
-    scrollIntoSpan(element, () => (box === null ? this.#measureContent().screenY(at) : rowY(element, at)));
-    if (!isDrawn) setTimeout(() => hasRow(element, at) && scrollIntoSpan(element, () => rowY(element, at)), RENDER_MS);
-    schedule(SAMPLE_MS);
+    const isRendered = box === null || hasRow(element, position);
+    if (!isRendered) box.renderRow?.(Math.floor(position));
+    scrollIntoSpan(element, () => (box === null ? this.#measureContent().screenY(position) : rowY(element, position)));
+    if (!isRendered)
+      setTimeout(
+        () => hasRow(element, position) && scrollIntoSpan(element, () => rowY(element, position)),
+        ROW_RENDER_MS,
+      );
+    schedule(SAMPLE_INTERVAL_MS);
   }
 }
 
@@ -170,13 +174,13 @@ let timer: ReturnType<typeof setTimeout> | null = null;
 let isIdle = true;
 
 function schedule(delay: number): void {
-  if (timer !== null && (delay === IDLE_SAMPLE_MS || !isIdle)) return;
+  if (timer !== null && (delay === IDLE_SAMPLE_INTERVAL_MS || !isIdle)) return;
   if (timer !== null) clearTimeout(timer);
-  isIdle = delay === IDLE_SAMPLE_MS;
+  isIdle = delay === IDLE_SAMPLE_INTERVAL_MS;
   timer = setTimeout(sampleAll, delay);
 }
 
-const onMove = () => schedule(SAMPLE_MS);
+const onMove = () => schedule(SAMPLE_INTERVAL_MS);
 
 function sampleAll(): void {
   timer = null;
@@ -192,7 +196,7 @@ function sampleAll(): void {
     }
     setUnreadPart(tracked.digest, isRead ? null : tracked.unreadPart);
   }
-  if (trackedTexts.size > 0) schedule(isStill ? IDLE_SAMPLE_MS : SAMPLE_MS);
+  if (trackedTexts.size > 0) schedule(isStill ? IDLE_SAMPLE_INTERVAL_MS : SAMPLE_INTERVAL_MS);
 }
 
 function setUnreadPart(digest: string, part: UnreadPart | null): void {
@@ -216,7 +220,7 @@ function track(tracked: TrackedText): () => void {
     document.addEventListener("visibilitychange", onMove);
   }
   trackedTexts.add(tracked);
-  schedule(SAMPLE_MS);
+  schedule(SAMPLE_INTERVAL_MS);
   return () => {
     trackedTexts.delete(tracked);
     setUnreadPart(tracked.digest, null);
@@ -240,11 +244,11 @@ export function ReadTracker({
   children: ReactNode;
 }) {
   const root = useRef<HTMLDivElement>(null);
-  const [tracked, setReading] = useState<TrackedText | null>(null);
+  const [tracked, setTracked] = useState<TrackedText | null>(null);
   useEffect(() => {
     if (root.current === null) return;
     const next = new TrackedText(digest, root.current);
-    setReading(next);
+    setTracked(next);
   }, [digest]);
   // After the effects of the children have registered their boxes: a text without its boxes would count as read.
   useEffect(() => (tracked === null ? undefined : track(tracked)), [tracked]);
@@ -269,18 +273,18 @@ export function useReadBox(
   element: RefObject<HTMLElement | null>,
   rows: number,
   lineOf: (row: number) => number,
-  draw?: (row: number) => void,
+  renderRow?: (row: number) => void,
 ): void {
   const tracked = useContext(TrackedTextContext);
-  const latest = useRef({ lineOf, draw });
-  latest.current = { lineOf, draw };
+  const latest = useRef({ lineOf, renderRow });
+  latest.current = { lineOf, renderRow };
   useEffect(() => {
     if (tracked === null || element.current === null) return;
     return tracked.addBox({
       element: element.current,
       rows,
       lineOf: (row) => latest.current.lineOf(row),
-      draw: (row) => latest.current.draw?.(row),
+      renderRow: (row) => latest.current.renderRow?.(row),
     });
   }, [tracked, element, rows]);
 }
@@ -289,5 +293,5 @@ export function useReadBox(
 export function revealUnread(digests: readonly string[]): void {
   const candidates = [...trackedTexts].filter((each) => digests.includes(each.digest) && !isBehindDialog(each.root));
   const order = (tracked: TrackedText) => digests.indexOf(tracked.digest);
-  candidates.sort((one, other) => order(one) - order(other))[0]?.reveal();
+  candidates.sort((a, b) => order(a) - order(b))[0]?.reveal();
 }

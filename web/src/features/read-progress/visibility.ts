@@ -55,7 +55,7 @@ export function coversOf(element: HTMLElement): readonly VisibleSpan[] {
       const hit = document.elementFromPoint(x, y);
       if (hit !== null && !element.contains(hit) && !hit.contains(element)) layers.add(layerOf(hit, element));
     }
-  return [...layers].map((layer) => layer.getBoundingClientRect()).sort((one, other) => one.top - other.top);
+  return [...layers].map((layer) => layer.getBoundingClientRect()).sort((a, b) => a.top - b.top);
 }
 
 /** Positions from just after `from` to just before `to`. */
@@ -77,7 +77,7 @@ function layerOf(hit: Element, element: HTMLElement): Element {
  * Whether an element is rendered on the screen at all. A hidden, collapsed, inert or off-screen element, or one without
  * layout, has no visible rows: this must not be mistaken for having no unread rows.
  */
-export function isDrawn(element: HTMLElement): boolean {
+export function isRendered(element: HTMLElement): boolean {
   if (document.visibilityState !== "visible" || matchMedia("print").matches) return false;
   if (isBehindDialog(element) || element.closest("[inert]") !== null) return false;
   const { width, height } = element.getBoundingClientRect();
@@ -108,7 +108,7 @@ function isUncutSideways(element: HTMLElement): boolean {
 
 /** The part of the window that remains after clipping by the ancestors of an element. */
 function clipOf(element: HTMLElement): VisibleSpan | null {
-  if (!isDrawn(element)) return null;
+  if (!isRendered(element)) return null;
   const view = window.visualViewport;
   let top = Math.max(view?.offsetTop ?? 0, stickyBottom(element));
   let bottom = (view?.offsetTop ?? 0) + (view?.height ?? window.innerHeight);
@@ -123,16 +123,16 @@ function clipOf(element: HTMLElement): VisibleSpan | null {
 
 /** The visible rows of a box. */
 export function visibleRows(box: HTMLElement, covers: readonly VisibleSpan[]): RowRange | null {
-  const shown = largestVisibleSpan(box, covers);
-  if (shown === null) return null;
+  const visible = largestVisibleSpan(box, covers);
+  if (visible === null) return null;
   let from = Infinity;
   let to = -Infinity;
   for (const row of box.querySelectorAll<HTMLElement>("[data-index]")) {
     const { top, bottom, height } = row.getBoundingClientRect();
-    if (bottom <= shown.top || top >= shown.bottom || height === 0 || !isVisible(row)) continue;
+    if (bottom <= visible.top || top >= visible.bottom || height === 0 || !isVisible(row)) continue;
     const index = Number(row.dataset.index);
-    from = Math.min(from, index + Math.max(0, (shown.top - top) / height));
-    to = Math.max(to, index + Math.min(1, (shown.bottom - top) / height));
+    from = Math.min(from, index + Math.max(0, (visible.top - top) / height));
+    to = Math.max(to, index + Math.min(1, (visible.bottom - top) / height));
   }
   return from < to ? { from, to } : null;
 }

@@ -47,7 +47,7 @@ function RuleLine({ rule, context, onRevoked }: { rule: Rule; context: string | 
   const language = useLanguage();
   const user = useUserId();
   const { api, environment } = useAppServices();
-  const isOn = useSelector(isConnected);
+  const isOnline = useSelector(isConnected);
   const action = useAction();
   const [now] = useState(environment.now());
   const isInFile = rule.origin.file != null;
@@ -83,7 +83,7 @@ function RuleLine({ rule, context, onRevoked }: { rule: Rule; context: string | 
       ) : (
         <Button
           kind={["small", "danger"]}
-          whyNot={isOn ? null : t("offline")}
+          disabledReason={isOnline ? null : t("offline")}
           aria-busy={action.isBusy}
           onClick={() => void revoke()}
         >

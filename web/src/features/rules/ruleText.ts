@@ -1,6 +1,6 @@
 /** Describes rules in words: scope, lifetime and origin. */
 import type { Rule, RuleOptionOffer } from "../../api/schema";
-import type { Language } from "../../i18n/say";
+import type { Language } from "../../i18n/serverTexts";
 import { textsIn } from "../../i18n/texts";
 import { exactName, visibleName } from "../../ui/safeText";
 import { relativeTime, timeOf } from "../../ui/timeFormat";
@@ -108,9 +108,9 @@ export function originText(
   const by = visibleName(origin.by);
   const isYou = origin.by === user;
   if (origin.at == null || origin.at === "") return isYou ? t("plainYou") : t("plain", { by });
-  const given = { by, ago: relativeTime(origin.at, language, now) };
-  if (origin.call == null) return isYou ? t("handYou", given) : t("hand", given);
-  return isYou ? t("callYou", given) : t("call", given);
+  const params = { by, ago: relativeTime(origin.at, language, now) };
+  if (origin.call == null) return isYou ? t("handYou", params) : t("hand", params);
+  return isYou ? t("callYou", params) : t("call", params);
 }
 
 /**

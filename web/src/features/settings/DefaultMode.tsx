@@ -1,6 +1,6 @@
 /** The mode of new conversations. Choosing the mode without approvals for the first time needs confirmation. */
 import { useState } from "react";
-import { writeStorage, readStorage } from "../../app/theme";
+import { readStorage, writeStorage } from "../../app/storage";
 import { useTexts } from "../../i18n/texts";
 import { Button } from "../../ui/Button";
 import { RadioGroup } from "../../ui/ChoiceGroup";

@@ -20,7 +20,7 @@ export function PolicyFields({ policy, onChange }: { policy: Policy; onChange(po
         legend={t("policy")}
         value={kind}
         options={KINDS.map((value) => ({ value, label: t(value) }))}
-        onChange={(chosen) => set({ kind: chosen })}
+        onChange={(selected) => set({ kind: selected })}
       />
       {kind === "white_list" && <ToolList selected={policy.tools ?? []} onChange={(tools) => set({ tools })} />}
       {kind === "limited_auto" && <Depth depth={policy.depth ?? DEFAULT_DEPTH} onChange={(depth) => set({ depth })} />}

@@ -2,7 +2,7 @@
 import { useRef, useState } from "react";
 import type { Setup, SetupTrial } from "../../api/schema";
 import { useQuery, useAction, useLanguage, useAppServices } from "../../app/appServices";
-import { say } from "../../i18n/say";
+import { translateReason } from "../../i18n/serverTexts";
 import { useTexts } from "../../i18n/texts";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -70,7 +70,7 @@ function SetupFormDialog({ setup, onClose }: { setup: Setup; onClose(): void }) 
     <Dialog
       title={t("title")}
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button onClick={onClose}>{t(setup.is_demo ? "demo" : "close")}</Button>
           {setup.key_from === "stored" && !isReadOnly && (
@@ -97,7 +97,7 @@ function SetupFormDialog({ setup, onClose }: { setup: Setup; onClose(): void }) 
         </p>
         {setup.reason != null && (
           <p className="note">
-            <ForeignText text={say(setup.reason, language)} />
+            <ForeignText text={translateReason(setup.reason, language)} />
           </p>
         )}
         {!isReadOnly && (

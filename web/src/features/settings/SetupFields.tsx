@@ -2,7 +2,7 @@
 import { type ReactNode, useId, useState } from "react";
 import type { Setup, SetupTrial } from "../../api/schema";
 import { useLanguage } from "../../app/appServices";
-import { say } from "../../i18n/say";
+import { translateReason } from "../../i18n/serverTexts";
 import { useTexts } from "../../i18n/texts";
 import { Button } from "../../ui/Button";
 import { RadioGroup } from "../../ui/ChoiceGroup";
@@ -21,7 +21,7 @@ interface Props {
 
 export function SetupFields({ setup, form, trial, isBusy, onChange, onTest }: Props) {
   const t = useTexts("setupFields");
-  const [isShown, setShown] = useState(false);
+  const [isKeyVisible, setKeyVisible] = useState(false);
   const id = useId();
   const models = trial?.models ?? [];
   const hint = setup.key_hint == null ? "" : t("hint", { end: setup.key_hint });
@@ -31,14 +31,14 @@ export function SetupFields({ setup, form, trial, isBusy, onChange, onTest }: Pr
       <Step title={t("provider")}>
         <RadioGroup
           legend={t("provider")}
-          value={form.where}
+          value={form.provider}
           options={[
             { value: "openai", label: t("openai") },
             { value: "own", label: t("own") },
           ]}
-          onChange={(where) => onChange({ where })}
+          onChange={(provider) => onChange({ provider })}
         />
-        {form.where === "own" && (
+        {form.provider === "own" && (
           <input
             className="field"
             type="url"
@@ -55,7 +55,7 @@ export function SetupFields({ setup, form, trial, isBusy, onChange, onTest }: Pr
           <input
             id={`${id}-key`}
             className="field"
-            type={isShown ? "text" : "password"}
+            type={isKeyVisible ? "text" : "password"}
             value={form.key}
             placeholder={usesStoredKey(setup, form) ? "••••••••" : ""}
             autoComplete="off"
@@ -67,7 +67,7 @@ export function SetupFields({ setup, form, trial, isBusy, onChange, onTest }: Pr
           </Button>
         </div>
         <label className="check small">
-          <input type="checkbox" checked={isShown} onChange={() => setShown(!isShown)} />
+          <input type="checkbox" checked={isKeyVisible} onChange={() => setKeyVisible(!isKeyVisible)} />
           <span>{t("show")}</span>
         </label>
         <p className="soft small">
@@ -121,7 +121,7 @@ function TrialResult({ trial }: { trial: SetupTrial | null }) {
       {trial?.ok === false && (
         <p className="note bad">
           <Icon name="warning" />
-          {trial.reason != null && <ForeignText text={say(trial.reason, language)} />}
+          {trial.reason != null && <ForeignText text={translateReason(trial.reason, language)} />}
         </p>
       )}
     </div>

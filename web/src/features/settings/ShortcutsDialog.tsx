@@ -1,6 +1,6 @@
 /** Lists all shortcuts in groups. */
 import { useAtom } from "../../app/atom";
-import { type Shortcut, SHORTCUTS, keysOf, keysShown } from "../../app/shortcuts";
+import { type Shortcut, SHORTCUTS, keysOf, formatKeys } from "../../app/shortcuts";
 import { type TextName, useTexts } from "../../i18n/texts";
 import { Dialog } from "../../ui/Dialog";
 import { type SendKeys, sendKeysAtom } from "../chat/composer/composerKeys";
@@ -18,14 +18,14 @@ const GROUPS: readonly (readonly [TextName<"shortcutsDialog">, readonly Row[]])[
       "approval.focus",
       "approval.enlarge",
       ["Enter", "approve"],
-      [keysShown("Mod+Backspace"), "reject"],
+      [formatKeys("Mod+Backspace"), "reject"],
       ["Esc", "leave"],
       ["1", "approveOnce"],
       ["2", "approveFor"],
       ["3", "rejectKey"],
       ["4 / R", "reason"],
       ["Shift+Enter", "approveAll"],
-      [keysShown("Mod+Shift+Backspace"), "rejectAll"],
+      [formatKeys("Mod+Shift+Backspace"), "rejectAll"],
     ],
   ],
 ];
@@ -37,7 +37,7 @@ const UNGROUPED = Object.keys(SHORTCUTS).filter((name): name is Shortcut => !GRO
 /** The keys that send and that insert a line break, depending on the preference. */
 const SEND_KEYS: Readonly<Record<SendKeys, Readonly<Record<string, string>>>> = {
   enter: { send: "Enter", line: "Shift+Enter" },
-  "mod-enter": { send: keysShown("Mod+Enter"), line: "Enter" },
+  "mod-enter": { send: formatKeys("Mod+Enter"), line: "Enter" },
 };
 
 export function ShortcutsDialog({ onClose }: { onClose(): void }) {

@@ -4,7 +4,7 @@ import type { Setup, SetupRequest } from "../../api/schema";
 export const OPENAI = "https://api.openai.com/v1";
 
 export interface SetupForm {
-  readonly where: "openai" | "own";
+  readonly provider: "openai" | "own";
   readonly address: string;
   readonly key: string;
   readonly model: string;
@@ -14,15 +14,15 @@ export interface SetupForm {
 export function formFrom(setup: Setup): SetupForm {
   const isOwn = setup.base_url != null && setup.base_url !== OPENAI;
   return {
-    where: isOwn ? "own" : "openai",
+    provider: isOwn ? "own" : "openai",
     address: isOwn ? (setup.base_url ?? "") : "",
     key: "",
     model: setup.provider === "openai" ? setup.model : "",
   };
 }
 
-export function baseUrlOf({ where, address }: SetupForm): string {
-  return where === "openai" ? OPENAI : address.trim();
+export function baseUrlOf({ provider, address }: SetupForm): string {
+  return provider === "openai" ? OPENAI : address.trim();
 }
 
 /** The body of the set-up request. An empty key keeps the stored key. */
@@ -42,6 +42,6 @@ export function isComplete(form: SetupForm): boolean {
 }
 
 /** Whether both forms have the same provider and key; the model may differ. */
-export function isSameProvider(one: SetupForm, other: SetupForm): boolean {
-  return baseUrlOf(one) === baseUrlOf(other) && one.key.trim() === other.key.trim();
+export function isSameProvider(a: SetupForm, b: SetupForm): boolean {
+  return baseUrlOf(a) === baseUrlOf(b) && a.key.trim() === b.key.trim();
 }

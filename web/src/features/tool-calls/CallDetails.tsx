@@ -2,7 +2,7 @@
 import { useState } from "react";
 import type { CallView, Reason, ToolResult } from "../../api/schema";
 import { useQuery, useLanguage, useUserId } from "../../app/appServices";
-import { say } from "../../i18n/say";
+import { translateReason } from "../../i18n/serverTexts";
 import { useTexts } from "../../i18n/texts";
 import { Button } from "../../ui/Button";
 import { ForeignText } from "../../ui/ForeignText";
@@ -61,7 +61,9 @@ function Refusal({ reason }: { reason: Reason }) {
   if (personReason === "") return null;
   return (
     <p className="note small">
-      <ForeignText text={personReason === null ? say(reason, language) : t("rejectedWith", { reason: personReason })} />
+      <ForeignText
+        text={personReason === null ? translateReason(reason, language) : t("rejectedWith", { reason: personReason })}
+      />
     </p>
   );
 }
@@ -127,7 +129,7 @@ function Explanation({ call, context }: { call: CallView; context: string }) {
           {value === null && problem === null && <p className="soft small">{t("loading")}</p>}
           {value?.chain.whole === false && (
             <p className="note bad small" role="status">
-              {say({ code: "audit_broken", params: { sequence: value.chain.broken_at } }, language)}
+              {translateReason({ code: "audit_broken", params: { sequence: value.chain.broken_at } }, language)}
             </p>
           )}
           <ol>

@@ -86,7 +86,7 @@ export function CallLine({ call, result, context }: Props) {
   );
 }
 
-const MIN_SHOWN_MS = 100;
+const MIN_DURATION_MS = 100;
 
 /** How long the call ran, or has been running. */
 function useDuration(call: CallView, result: ToolResult | null): string {
@@ -107,5 +107,5 @@ function useDuration(call: CallView, result: ToolResult | null): string {
       ? ""
       : durationText(Math.floor((now - started) / 1_000) * 1_000, language).replace(".0", "");
   const elapsedMs = result?.duration_ms ?? (ended === null ? 0 : ended - started);
-  return elapsedMs < MIN_SHOWN_MS ? "" : durationText(elapsedMs, language);
+  return elapsedMs < MIN_DURATION_MS ? "" : durationText(elapsedMs, language);
 }

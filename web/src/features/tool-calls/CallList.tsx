@@ -3,7 +3,7 @@ import type { CallView, ToolResult } from "../../api/schema";
 import { CallLine } from "./CallLine";
 import "./calls.css";
 
-export function Calls({
+export function CallList({
   calls,
   results,
   context,

@@ -2,11 +2,11 @@
 import { useTexts } from "../../i18n/texts";
 import { announce } from "../../ui/Announcer";
 import { IconButton } from "../../ui/Button";
-import { useCopy } from "../../ui/useCopyFeedback";
+import { useCopyFeedback } from "../../ui/useCopyFeedback";
 
 export function CopyAll({ text }: { text: string }) {
   const t = useTexts("approvals");
-  const { isCopied, copy } = useCopy();
+  const { isCopied, copy } = useCopyFeedback();
   return (
     <IconButton
       kind={["quiet", "small"]}

@@ -42,10 +42,10 @@ function AllLines({ count, label, extraClass = "", renderLine, lineOf = identity
 
 function WindowedLines({ count, label, extraClass = "", renderLine, lineOf = identity }: Props) {
   const box = useRef<HTMLDivElement>(null);
-  const all = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
   const hasOwnScroller = !useMustBeRead();
   const getScrollElement = () => (hasOwnScroller ? box.current : scrollParentOf(box.current));
-  const scrollMargin = useMargin(all, getScrollElement);
+  const scrollMargin = useMargin(content, getScrollElement);
   const list = useVirtualizer({
     count,
     getScrollElement,
@@ -56,7 +56,7 @@ function WindowedLines({ count, label, extraClass = "", renderLine, lineOf = ide
   useReadBox(box, count, lineOf, (row) => list.scrollToIndex(row, { align: "start" }));
   return (
     <div className={`${useClasses(extraClass)} is-windowed`} ref={box} role="region" aria-label={label} tabIndex={0}>
-      <div className="lines-all" ref={all} style={{ height: list.getTotalSize() }}>
+      <div className="lines-all" ref={content} style={{ height: list.getTotalSize() }}>
         {list.getVirtualItems().map((item) => (
           <div
             key={item.key}
@@ -79,9 +79,9 @@ function useMargin(element: RefObject<HTMLElement | null>, getScrollElement: () 
   useLayoutEffect(() => {
     const scroller = getScrollElement();
     if (scroller === null || element.current === null) return;
-    const inWindow = element.current.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
-    const present = inWindow - scroller.clientTop + scroller.scrollTop;
-    if (Math.abs(present - margin) > 1) setMargin(present);
+    const offsetInWindow = element.current.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+    const measured = offsetInWindow - scroller.clientTop + scroller.scrollTop;
+    if (Math.abs(measured - margin) > 1) setMargin(measured);
   });
   return margin;
 }

@@ -6,7 +6,7 @@ import { CopyAll } from "./CopyAll";
 import { ForeignText } from "../../ui/ForeignText";
 import { Lines } from "./Lines";
 import { useMustBeRead } from "../read-progress/readProgress";
-import { linePieces, previewOf, sizeOf } from "./textPreview";
+import { linePieces, previewOf, formatTextSize } from "./textPreview";
 
 interface Props {
   text: string;
@@ -22,7 +22,7 @@ export function TextValue({ text, label, isCommand = false }: Props) {
   const preview = useMemo(() => previewOf(text), [text]);
   const isLong = preview.rest !== "";
   const isWhole = isLong && (mustBeRead || isExpanded);
-  const size = { n: preview.lines, size: sizeOf(preview.bytes) };
+  const size = { n: preview.lines, size: formatTextSize(preview.bytes) };
   return (
     <div className={isCommand ? "text-value is-command" : "text-value"}>
       {isWhole ? (

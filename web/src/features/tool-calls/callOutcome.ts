@@ -1,6 +1,6 @@
 /** The outcome of a call. A command that exited with an error counts as failed, although it was executed. */
 import type { CallView } from "../../api/schema";
-import type { Language } from "../../i18n/say";
+import type { Language } from "../../i18n/serverTexts";
 import { textsIn } from "../../i18n/texts";
 import { visibleName } from "../../ui/safeText";
 import { statusText } from "./callText";
@@ -10,9 +10,11 @@ export function outcomeOf(call: CallView): CallView["status"] {
 }
 
 export function outcomeText(call: CallView, language: Language): string {
-  const exit = call.exit_status ?? 0;
+  const exitStatus = call.exit_status ?? 0;
   if (call.status === "pending" && call.tool === "ask_user") return textsIn(language, "callOutcome")("needsAnswer");
-  return exit === 0 ? statusText(call.status, language) : textsIn(language, "callOutcome")("exited", { n: exit });
+  return exitStatus === 0
+    ? statusText(call.status, language)
+    : textsIn(language, "callOutcome")("exited", { n: exitStatus });
 }
 
 /** The decision about a call and its author, in words. */

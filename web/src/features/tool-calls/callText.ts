@@ -1,6 +1,6 @@
 /** Describes calls in words: title, summary, risks, status. */
 import type { CallView } from "../../api/schema";
-import type { Language } from "../../i18n/say";
+import type { Language } from "../../i18n/serverTexts";
 import { hasText, textsIn } from "../../i18n/texts";
 import { exactText, toolName } from "../../ui/safeText";
 import { parseDiff } from "../diff/unifiedDiff";

@@ -1,6 +1,6 @@
 /** Previews of long texts, and their division into rows for virtualized lists. */
-export const PREVIEW_LINES = 12;
-export const PREVIEW_CHARACTERS = 2_000;
+export const MAX_PREVIEW_LINES = 12;
+export const MAX_PREVIEW_CHARACTERS = 2_000;
 /** Longer lists are virtualized. */
 export const MAX_UNVIRTUALIZED_LINES = 400;
 const MAX_PIECE_CHARACTERS = 2_000;
@@ -14,7 +14,7 @@ export interface Preview {
 }
 
 export function previewOf(text: string): Preview {
-  const end = Math.min(endOfLines(text, PREVIEW_LINES), cutPosition(text, PREVIEW_CHARACTERS));
+  const end = Math.min(endOfLines(text, MAX_PREVIEW_LINES), cutPosition(text, MAX_PREVIEW_CHARACTERS));
   return {
     head: text.slice(0, end),
     rest: text.slice(end),
@@ -71,7 +71,7 @@ export function linePieces(text: string): readonly LinePiece[] {
 }
 
 /** Formats a size with decimal units: "118 kB". */
-export function sizeOf(bytes: number): string {
+export function formatTextSize(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(bytes < 10_000 ? 1 : 0)} kB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;

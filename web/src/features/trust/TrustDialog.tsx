@@ -51,13 +51,13 @@ export function TrustDialog({ id, onClose }: { id: string; onClose(): void }) {
       title={t("title")}
       onClose={onClose}
       isWide={files.length > 0}
-      foot={
+      footer={
         trust !== null && trust.status !== "none" ? (
           <>
             {isUntrusted && (
               <UnreadNote
                 unread={read.has(trust.digest) ? [] : [trust.digest]}
-                why={t("readFirst")}
+                reason={t("readFirst")}
                 onShow={() => revealUnread([trust.digest])}
               />
             )}
@@ -74,7 +74,7 @@ export function TrustDialog({ id, onClose }: { id: string; onClose(): void }) {
             {isUntrusted && (
               <Button
                 disabled={action.isBusy}
-                whyNot={read.has(trust.digest) ? null : t("readFirst")}
+                disabledReason={read.has(trust.digest) ? null : t("readFirst")}
                 onClick={() =>
                   void decide(() =>
                     api("PUT /api/contexts/{context_id}/trust", { path, body: { digest: trust.digest } }),

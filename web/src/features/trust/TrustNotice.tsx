@@ -1,7 +1,7 @@
 /** Shows that the folder of the conversation has settings that were not reviewed yet. */
 import { useState } from "react";
 import { createAtom, useAtom } from "../../app/atom";
-import { writeStorage, readStorage } from "../../app/theme";
+import { readStorage, writeStorage } from "../../app/storage";
 import { useQuery, useSelector } from "../../app/appServices";
 import { useTexts } from "../../i18n/texts";
 import { isBusy } from "../../store/selectors";

@@ -9,8 +9,8 @@ import { ForeignText } from "../../../ui/ForeignText";
 import { Icon } from "../../../ui/icons";
 import { visibleName } from "../../../ui/safeText";
 import { notify } from "../../../ui/Notices";
-import { sayProblem } from "../../../ui/ProblemNote";
-import { sizeOf } from "../../../ui/fileSize";
+import { translateProblem } from "../../../ui/ProblemNote";
+import { formatFileSize } from "../../../ui/fileSize";
 import { type Attachment, drafts, useDraft } from "../drafts";
 import { TOO_LARGE, type Upload, previews, removeUpload, uploads } from "./uploads";
 
@@ -25,7 +25,7 @@ export function AttachmentChips({ id }: { id: string | null }) {
     // Delete the upload only if it was uploaded for this draft (its size is known): another message may refer to it.
     if (id === null || file.size === null) return;
     removeUpload(api, id, file.path).catch((error: unknown) =>
-      notify(sayProblem(problemOfError(error), language), true),
+      notify(translateProblem(problemOfError(error), language), true),
     );
   };
   if (files.length + currentUploads.length === 0) return null;
@@ -38,7 +38,7 @@ export function AttachmentChips({ id }: { id: string | null }) {
       ))}
       {currentUploads.map((each) => (
         <li key={each.key}>
-          <UploadingChip uploading={each} />
+          <UploadingChip upload={each} />
         </li>
       ))}
     </ul>
@@ -54,24 +54,24 @@ function AttachedChip({ file, onRemove }: { file: Attachment; onRemove(): void }
       <span className="chip-name">
         <ForeignText text={name} />
       </span>
-      {file.size !== null && <span className="chip-note">{sizeOf(file.size)}</span>}
+      {file.size !== null && <span className="chip-note">{formatFileSize(file.size)}</span>}
       <IconButton kind={["quiet", "small"]} icon="close" label={t("remove", { name })} onClick={onRemove} />
     </span>
   );
 }
 
-function UploadingChip({ uploading }: { uploading: Upload }) {
+function UploadingChip({ upload }: { upload: Upload }) {
   const t = useTexts("composer");
   const language = useLanguage();
   const { sendFile } = useAppServices();
-  const { key, bytes, kind, preview, sent, problem } = uploading;
-  const name = visibleName(uploading.name);
+  const { key, bytes, kind, preview, sent, problem } = upload;
+  const name = visibleName(upload.name);
   const problemText =
     problem === TOO_LARGE
-      ? t("tooLarge", { limit: sizeOf(MAX_UPLOAD_BYTES) })
+      ? t("tooLarge", { limit: formatFileSize(MAX_UPLOAD_BYTES) })
       : problem === null
         ? ""
-        : sayProblem(problem, language);
+        : translateProblem(problem, language);
   return (
     <span className={problem === null ? "chip" : "chip bad"}>
       <Picture kind={kind} preview={preview} />

@@ -1,11 +1,11 @@
 /** The composer: edits the draft of a conversation, sends it, and stops the turn. */
-import { type KeyboardEvent as Pressed, type RefObject, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent as ReactKeyboardEvent, type RefObject, useEffect, useRef, useState } from "react";
 import type { Problem } from "../../../api/schema";
 import { problemOfError } from "../../../api/types";
 import { useAtom } from "../../../app/atom";
-import { GRACE_MS, isTypedNowhere } from "../../../app/focusPolicy";
+import { GRACE_MS, isTypedOutsideFields } from "../../../app/focusPolicy";
 import { useAction, useAppServices, useSelector } from "../../../app/appServices";
-import { isComposing, keysShown, useShortcut } from "../../../app/shortcuts";
+import { isComposing, formatKeys, useShortcut } from "../../../app/shortcuts";
 import { useTexts } from "../../../i18n/texts";
 import { canSend, isBusy, isConnected, isStopping as isTurnStopping } from "../../../store/selectors";
 import type { State } from "../../../store/state";
@@ -40,25 +40,25 @@ export function Composer({ id }: { id: string | null }) {
   const isStopping = useSelector((state) => id !== null && isTurnStopping(state, id), [id]);
   const currentUploads = useAtom(uploads).filter((each) => each.context === id);
   const sendKeys = useAtom(sendKeysAtom);
-  const box = useRef<HTMLTextAreaElement>(null);
+  const textarea = useRef<HTMLTextAreaElement>(null);
   const sendAction = useAction();
   const sendDraft = useSendDraft(id);
-  const makeContext = useEnsureContext(id);
+  const getOrCreateContext = useEnsureContext(id);
   const [problem, setProblem] = useState<Problem | null>(null);
   const ensureContext = () =>
-    makeContext()
+    getOrCreateContext()
       .then((contextId) => (setProblem(null), contextId))
       .catch((error: unknown) => (setProblem(problemOfError(error)), null));
-  const suggestions = useFileSuggestions(id, box, ensureContext);
+  const suggestions = useFileSuggestions(id, textarea, ensureContext);
   const attachments = useAttachments(ensureContext, {
     attached: (text) => notify(t("longText", { n: text.length.toLocaleString() })),
-    not: (text) => drafts.append(id, { text, files: [] }),
+    failed: (text) => drafts.append(id, { text, files: [] }),
   });
   const editLast = useEditLast(id);
-  useShortcut("composer.focus", () => box.current?.focus());
-  useStrayLetters(box);
+  useShortcut("composer.focus", () => textarea.current?.focus());
+  useStrayLetters(textarea);
   const focusedAt = useRef(-Infinity);
-  useAutoGrow(box, draft.text);
+  useAutoGrow(textarea, draft.text);
   useEffect(() => {
     // Problems and suggestions belong to the previous conversation.
     sendAction.clearProblem();
@@ -67,7 +67,7 @@ export function Composer({ id }: { id: string | null }) {
   }, [id]);
 
   const isEmpty = draft.text.trim() === "" && draft.files.length === 0;
-  const whyNot =
+  const disabledReason =
     sendState === "offline" || sendState === "loading" || sendState === "gone"
       ? t(sendState)
       : currentUploads.some((each) => each.problem !== null)
@@ -78,35 +78,35 @@ export function Composer({ id }: { id: string | null }) {
             ? t("empty")
             : null;
   const send = () => {
-    if (whyNot === null) void sendAction.run(() => sendDraft(drafts.read(id)));
-    if (!isTouch()) box.current?.focus();
+    if (disabledReason === null) void sendAction.run(() => sendDraft(drafts.read(id)));
+    if (!isTouch()) textarea.current?.focus();
   };
   const stop = () => {
-    if (id !== null && !isStopping) act({ kind: "steer", id, how: "cancel" });
+    if (id !== null && !isStopping) act({ kind: "control", id, action: "cancel" });
   };
-  const onKeyDown = (event: Pressed) => {
+  const onKeyDown = (event: ReactKeyboardEvent) => {
     const suggestionCount = suggestions.items?.length ?? null;
     const { nativeEvent } = event;
-    const key = composerActionForKey(nativeEvent, {
+    const action = composerActionForKey(nativeEvent, {
       suggestionCount,
       isEmpty: draft.text === "",
       isRunning: isRunning && sendState !== "offline" && environment.now() - focusedAt.current >= GRACE_MS,
       isTouch: isTouch(),
       sendKeys,
     });
-    if (key === null && event.key === ":" && !isComposing(nativeEvent) && suggestions.takesColon())
+    if (action === null && event.key === ":" && !isComposing(nativeEvent) && suggestions.takesColon())
       return event.preventDefault();
-    if (key === null) return;
+    if (action === null) return;
     event.preventDefault();
-    if (key === "send") send();
-    else if (key === "stop") stop();
-    else if (key === "edit_last") editLast();
-    else if (key === "list_up" || key === "list_down") suggestions.move(key === "list_up" ? -1 : 1);
-    else if (key === "list_choose") suggestions.choose(suggestions.selectedIndex);
-    else if (key === "list_close") suggestions.close();
+    if (action === "send") send();
+    else if (action === "stop") stop();
+    else if (action === "edit_last") editLast();
+    else if (action === "list_up" || action === "list_down") suggestions.move(action === "list_up" ? -1 : 1);
+    else if (action === "list_choose") suggestions.choose(suggestions.selectedIndex);
+    else if (action === "list_close") suggestions.close();
   };
   const isTurnOpen = sendState === "later";
-  const keys = isTouch() ? "" : t(sendKeys, { mod: keysShown("Mod+") });
+  const keys = isTouch() ? "" : t(sendKeys, { mod: formatKeys("Mod+") });
   return (
     <form
       className={`composer ${attachments.isDraggedOver ? "is-over" : ""}`}
@@ -117,7 +117,7 @@ export function Composer({ id }: { id: string | null }) {
       <AttachmentChips id={id} />
       <ProblemNote problem={sendAction.problem ?? problem} />
       <textarea
-        ref={box}
+        ref={textarea}
         id={COMPOSER_ID}
         rows={1}
         value={draft.text}
@@ -155,7 +155,7 @@ export function Composer({ id }: { id: string | null }) {
               kind={isEmpty ? "primary" : []}
               extraClass={isEmpty ? "composer-send" : ""}
               label={t("stop")}
-              whyNot={isStopping ? t("stopping") : null}
+              disabledReason={isStopping ? t("stopping") : null}
               onClick={stop}
             />
           )}
@@ -165,7 +165,7 @@ export function Composer({ id }: { id: string | null }) {
               icon="send"
               extraClass="composer-send"
               label={t(isTurnOpen ? "queue" : "send", { keys })}
-              whyNot={whyNot}
+              disabledReason={disabledReason}
               onClick={send}
             />
           )}
@@ -177,12 +177,12 @@ export function Composer({ id }: { id: string | null }) {
 }
 
 /** Focuses the composer when a character is typed outside of any text field. */
-function useStrayLetters(box: RefObject<HTMLTextAreaElement | null>): void {
+function useStrayLetters(textarea: RefObject<HTMLTextAreaElement | null>): void {
   useEffect(() => {
-    const listen = (event: KeyboardEvent) => isTypedNowhere(event) && box.current?.focus();
+    const listen = (event: KeyboardEvent) => isTypedOutsideFields(event) && textarea.current?.focus();
     window.addEventListener("keydown", listen);
     return () => window.removeEventListener("keydown", listen);
-  }, [box]);
+  }, [textarea]);
 }
 
 function sendStateOf(state: State, id: string | null): "now" | "later" | "offline" | "loading" | "gone" {

@@ -8,7 +8,7 @@ import { announce } from "../../../ui/Announcer";
 import { ForeignText } from "../../../ui/ForeignText";
 import { Icon } from "../../../ui/icons";
 import { visibleName } from "../../../ui/safeText";
-import { sayProblem } from "../../../ui/ProblemNote";
+import { translateProblem } from "../../../ui/ProblemNote";
 import type { FileSuggestionList } from "./useFileSuggestions";
 
 export function FileSuggestions({ suggestions }: { suggestions: FileSuggestionList }) {
@@ -22,7 +22,7 @@ export function FileSuggestions({ suggestions }: { suggestions: FileSuggestionLi
   if (items === null) return null;
   const note =
     suggestions.problem !== null
-      ? sayProblem(suggestions.problem, language)
+      ? translateProblem(suggestions.problem, language)
       : items.length > 0
         ? suggestions.isCut
           ? t("cut")

@@ -3,7 +3,7 @@
  * composer.
  */
 import { createAtom } from "../../../app/atom";
-import { writeStorage, readStorage } from "../../../app/theme";
+import { readStorage, writeStorage } from "../../../app/storage";
 import { isComposing } from "../../../app/shortcuts";
 
 export interface ComposerKeyEvent {
@@ -64,8 +64,8 @@ export function composerActionForKey(event: ComposerKeyEvent, state: ComposerSta
     return actionForModEnter(event, state);
   if (event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return null;
   if (state.suggestionCount !== null && event.key === "Escape") return "list_close";
-  const ofList = (state.suggestionCount ?? 0) > 0 ? LIST_KEYS[event.key] : undefined;
-  if (ofList !== undefined) return ofList;
+  const listAction = (state.suggestionCount ?? 0) > 0 ? LIST_KEYS[event.key] : undefined;
+  if (listAction !== undefined) return listAction;
   if (event.key === "Enter") return state.isTouch ? null : event.repeat ? "nothing" : "send";
   if (event.repeat) return null;
   if (event.key === "Escape") return state.isRunning ? "stop" : null;

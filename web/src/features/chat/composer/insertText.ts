@@ -1,8 +1,8 @@
 /** Inserts text as if typed, so that the user can undo it. */
-export function insertText(box: HTMLTextAreaElement, start: number, end: number, text: string): void {
-  box.focus();
-  box.setSelectionRange(start, end);
+export function insertText(textarea: HTMLTextAreaElement, start: number, end: number, text: string): void {
+  textarea.focus();
+  textarea.setSelectionRange(start, end);
   if (document.execCommand("insertText", false, text)) return;
-  box.setRangeText(text, start, end, "end");
-  box.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  textarea.setRangeText(text, start, end, "end");
+  textarea.dispatchEvent(new InputEvent("input", { bubbles: true }));
 }

@@ -28,19 +28,19 @@ const LINES = /^(.+):([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?$/s;
 /** All references in a text, in order. Only the server knows which of the files exist. */
 export function parseReferences(text: string): readonly Reference[] {
   return [...text.matchAll(REFERENCE)].flatMap((match) => {
-    const [matchText, quoted, from, to, plain] = match;
+    const [matched, quoted, from, to, plain] = match;
     if (plain !== undefined) return plainReference(plain, match.index);
     const path = unquoted(quoted ?? "");
     const lines = linesOf(from, to);
     if (path === "") return [];
     const isRange = from !== undefined && lines !== null;
-    const end = match.index + (isRange ? matchText.length : 1 + (quoted?.length ?? 0));
+    const end = match.index + (isRange ? matched.length : 1 + (quoted?.length ?? 0));
     return [{ path, lines, start: match.index, end }];
   });
 }
 
-function plainReference(written: string, start: number): readonly Reference[] {
-  const text = written.replace(TRAILING, "");
+function plainReference(source: string, start: number): readonly Reference[] {
+  const text = source.replace(TRAILING, "");
   if (text === "") return [];
   const [, path = text, from, to] = LINES.exec(text) ?? [];
   const lines = linesOf(from, to);

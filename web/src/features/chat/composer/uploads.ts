@@ -38,7 +38,7 @@ const MAX_PREVIEW_BYTES = 1_000_000;
 export const TOO_LARGE: Problem = { title: "", status: 413, code: "too_large_to_upload", detail: "" };
 
 /** The server does not process larger images, so they are attached as files. */
-export function kindOf(bytes: Blob): Attachment["kind"] {
+export function attachmentKindOf(bytes: Blob): Attachment["kind"] {
   return IMAGE_TYPES.includes(bytes.type) && bytes.size <= MAX_IMAGE_BYTES ? "image" : "file";
 }
 
@@ -71,19 +71,19 @@ export function createUploads(draftStore: Drafts, onDone: (path: string, preview
     }
   }
 
-  function enqueue(sendFile: SendFile, uploading: Upload): void {
-    if (uploading.bytes.size > MAX_UPLOAD_BYTES) return update(uploading.key, { problem: TOO_LARGE });
+  function enqueue(sendFile: SendFile, upload: Upload): void {
+    if (upload.bytes.size > MAX_UPLOAD_BYTES) return update(upload.key, { problem: TOO_LARGE });
     const controller = new AbortController();
-    controllers.set(uploading.key, controller);
-    queue = queue.then(() => sendUpload(sendFile, uploading, controller.signal));
+    controllers.set(upload.key, controller);
+    queue = queue.then(() => sendUpload(sendFile, upload, controller.signal));
   }
 
   return {
     ...atom,
     start(sendFile, key, context, { name, bytes, preview }) {
-      const uploading = { key, context, name, bytes, kind: kindOf(bytes), preview, sent: 0, problem: null };
-      atom.set([...atom.getSnapshot(), uploading]);
-      enqueue(sendFile, uploading);
+      const upload = { key, context, name, bytes, kind: attachmentKindOf(bytes), preview, sent: 0, problem: null };
+      atom.set([...atom.getSnapshot(), upload]);
+      enqueue(sendFile, upload);
     },
     retry(sendFile, key) {
       const upload = atom.getSnapshot().find((each) => each.key === key);

@@ -18,10 +18,10 @@ interface Attachments {
 /** `ensureContext` returns null, and reports the problem itself, if the conversation could not be created. */
 export function useAttachments(
   ensureContext: () => Promise<string | null>,
-  longText: { attached(text: string): void; not(text: string): void },
+  onLongText: { attached(text: string): void; failed(text: string): void },
 ): Attachments {
   const { sendFile, environment } = useAppServices();
-  const [isDraggedOver, setOver] = useState(false);
+  const [isDraggedOver, setDraggedOver] = useState(false);
   const attach = async (files: readonly File[]) => {
     const context = await ensureContext();
     if (context === null) return false;
@@ -32,26 +32,26 @@ export function useAttachments(
   latest.current = attach;
 
   useEffect(() => {
-    const over = (event: DragEvent) => {
+    const onDragOver = (event: DragEvent) => {
       if (event.dataTransfer?.types.includes("Files") !== true) return;
       event.preventDefault();
       event.dataTransfer.dropEffect = "copy";
-      setOver(true);
+      setDraggedOver(true);
     };
-    const leave = (event: DragEvent) => event.relatedTarget === null && setOver(false);
-    const drop = (event: DragEvent) => {
-      setOver(false);
+    const onDragLeave = (event: DragEvent) => event.relatedTarget === null && setDraggedOver(false);
+    const onDrop = (event: DragEvent) => {
+      setDraggedOver(false);
       if (event.dataTransfer?.types.includes("Files") !== true) return;
       event.preventDefault();
       void latest.current([...event.dataTransfer.files]);
     };
-    window.addEventListener("dragover", over);
-    window.addEventListener("dragleave", leave);
-    window.addEventListener("drop", drop);
+    window.addEventListener("dragover", onDragOver);
+    window.addEventListener("dragleave", onDragLeave);
+    window.addEventListener("drop", onDrop);
     return () => {
-      window.removeEventListener("dragover", over);
-      window.removeEventListener("dragleave", leave);
-      window.removeEventListener("drop", drop);
+      window.removeEventListener("dragover", onDragOver);
+      window.removeEventListener("dragleave", onDragLeave);
+      window.removeEventListener("drop", onDrop);
     };
   }, []);
 
@@ -64,7 +64,7 @@ export function useAttachments(
       if (text.length > MAX_PASTED_CHARACTERS) {
         event.preventDefault();
         void attach([new File([text], PASTED_FILE_NAME, { type: "text/plain" })]).then((isDone) =>
-          isDone ? longText.attached(text) : longText.not(text),
+          isDone ? onLongText.attached(text) : onLongText.failed(text),
         );
       } else if (text === "" && files.length > 0) {
         event.preventDefault();

@@ -31,7 +31,7 @@ export interface FileSuggestionList {
 
 export function useFileSuggestions(
   id: string | null,
-  box: RefObject<HTMLTextAreaElement | null>,
+  textarea: RefObject<HTMLTextAreaElement | null>,
   ensureContext: () => Promise<unknown>,
 ): FileSuggestionList {
   const listId = useId();
@@ -65,7 +65,7 @@ export function useFileSuggestions(
     listId,
     optionId: (index) => `${listId}-${index}`,
     update() {
-      const area = box.current;
+      const area = textarea.current;
       const candidate =
         area === null || area.selectionStart !== area.selectionEnd ? null : referenceAt(area.value, area.selectionEnd);
       if (candidate === null) closedAt.current = null;
@@ -78,7 +78,7 @@ export function useFileSuggestions(
     move: (by) => setSelectedIndex((old) => (old + by + (items?.length ?? 1)) % Math.max(1, items?.length ?? 1)),
     choose(index) {
       const item = items?.[index];
-      const area = box.current;
+      const area = textarea.current;
       if (reference === null || area === null || item === undefined) return;
       const caret = area.selectionEnd;
       if (item.is_folder)
@@ -90,7 +90,7 @@ export function useFileSuggestions(
     close,
     hide: () => setReference(null),
     takesColon() {
-      const area = box.current;
+      const area = textarea.current;
       const caret = area?.selectionEnd ?? -1;
       if (area === null || caret !== spaceAt.current || area.selectionStart !== caret || area.value[caret - 1] !== " ")
         return false;

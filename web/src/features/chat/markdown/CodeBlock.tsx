@@ -3,11 +3,11 @@ import { useMemo, useState, type ReactElement } from "react";
 import { visibleName } from "../../../ui/safeText";
 import { saveText } from "../../../ui/clipboard";
 import { codePreview } from "./codePreview";
-import { CopyButton } from "./CopyButton";
+import { CopyTextButton } from "./CopyTextButton";
 import { languageOf } from "./highlight/languages";
 import { useHighlightedRuns } from "./highlight/client";
 import { useScrollRegion } from "./useScrollRegion";
-import { useAround } from "./words";
+import { useMarkdownContext } from "./labels";
 
 interface Props {
   readonly code: string;
@@ -17,11 +17,11 @@ interface Props {
 }
 
 export function CodeBlock({ code, info, isOpen }: Props): ReactElement {
-  const { words } = useAround();
+  const { labels } = useMarkdownContext();
   const [isWrapped, setWrapped] = useState(false);
   const [isExpanded, setExpanded] = useState(false);
   const language = languageOf(info);
-  const label = visibleName(info.split(/[\s,{:]/, 1)[0] ?? "") || words.code;
+  const label = visibleName(info.split(/[\s,{:]/, 1)[0] ?? "") || labels.code;
   const [ref, region] = useScrollRegion(label);
   const preview = useMemo(() => codePreview(code, isExpanded), [code, isExpanded]);
   const runs = useHighlightedRuns(preview.text, isOpen ? undefined : language?.name);
@@ -30,12 +30,12 @@ export function CodeBlock({ code, info, isOpen }: Props): ReactElement {
       <div className="md-bar">
         <span className="md-language">{label}</span>
         <button type="button" aria-pressed={isWrapped} onClick={() => setWrapped(!isWrapped)}>
-          {words.wrap}
+          {labels.wrap}
         </button>
-        <button type="button" onClick={() => saveText(code, `code.${language?.ending ?? "txt"}`)}>
-          {words.download}
+        <button type="button" onClick={() => saveText(code, `code.${language?.extension ?? "txt"}`)}>
+          {labels.download}
         </button>
-        <CopyButton name={words.copy} text={() => code} />
+        <CopyTextButton name={labels.copy} text={() => code} />
       </div>
       <div className={isWrapped ? "md-code-scroll md-wrapped" : "md-code-scroll"} ref={ref} {...region}>
         <pre>
@@ -56,7 +56,7 @@ export function CodeBlock({ code, info, isOpen }: Props): ReactElement {
       </div>
       {preview.isCut && (
         <button type="button" className="md-show-all" onClick={() => setExpanded(true)}>
-          {words.showAll.replace("{n}", preview.lines.toLocaleString())}
+          {labels.showAll.replace("{n}", preview.lines.toLocaleString())}
         </button>
       )}
     </div>

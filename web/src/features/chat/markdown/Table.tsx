@@ -1,14 +1,14 @@
 /** A table that scrolls horizontally and can be copied as Markdown. */
 import type { Tokens } from "marked";
 import type { ReactElement } from "react";
-import { CopyButton } from "./CopyButton";
+import { CopyTextButton } from "./CopyTextButton";
 import { Inline } from "./inline";
 import { useScrollRegion } from "./useScrollRegion";
-import { useAround } from "./words";
+import { useMarkdownContext } from "./labels";
 
 export function Table({ table }: { readonly table: Tokens.Table }): ReactElement {
-  const { words } = useAround();
-  const [ref, region] = useScrollRegion(words.table);
+  const { labels } = useMarkdownContext();
+  const [ref, region] = useScrollRegion(labels.table);
   return (
     <div className="md-table">
       <div className="md-table-scroll" ref={ref} {...region}>
@@ -32,7 +32,7 @@ export function Table({ table }: { readonly table: Tokens.Table }): ReactElement
         </table>
       </div>
       <div className="md-bar">
-        <CopyButton name={words.copyTable} text={() => table.raw.trim()} />
+        <CopyTextButton name={labels.copyTable} text={() => table.raw.trim()} />
       </div>
     </div>
   );

@@ -10,18 +10,25 @@ export interface Block {
   readonly token: Token;
 }
 
-export interface Answer {
+export interface ParsedAnswer {
   readonly text: string;
   readonly isStreaming: boolean;
   readonly blocks: readonly Block[];
   /** The number of frozen blocks, and the offset of the text after them. */
-  readonly frozen: number;
-  readonly cut: number;
+  readonly frozenCount: number;
+  readonly frozenEnd: number;
   /** Link definitions by label. */
   readonly links: Readonly<Links>;
 }
 
-export const EMPTY_ANSWER: Answer = { text: "", isStreaming: true, blocks: [], frozen: 0, cut: 0, links: {} };
+export const EMPTY_ANSWER: ParsedAnswer = {
+  text: "",
+  isStreaming: true,
+  blocks: [],
+  frozenCount: 0,
+  frozenEnd: 0,
+  links: {},
+};
 
 /** Longer than any real answer. The rest is shown as plain text. */
 const MAX_LEXED_CHARACTERS = 200_000;
@@ -31,25 +38,25 @@ const MAX_BLOCK_LINES = 1_000;
 const MAX_BLOCKS = 1_500;
 
 /** Parses a text. The result depends on the text alone; `previous` only saves work. */
-export function updateAnswer(previous: Answer, newText: string, isStreaming: boolean): Answer {
+export function updateAnswer(previous: ParsedAnswer, newText: string, isStreaming: boolean): ParsedAnswer {
   const text = newText.includes("\r") ? newText.replace(/\r\n?/g, "\n") : newText;
   if (text === previous.text && isStreaming === previous.isStreaming) return previous;
   const isContinued = text.startsWith(previous.text) && (previous.isStreaming || text.length === previous.text.length);
   let base = isContinued ? previous : EMPTY_ANSWER;
 
-  let tail = text.slice(base.cut, MAX_LEXED_CHARACTERS);
-  let lexed = lex(tail, base.links);
+  let tail = text.slice(base.frozenEnd, MAX_LEXED_CHARACTERS);
+  let result = lex(tail, base.links);
   const isDefining = isStreaming && tail.slice(tail.lastIndexOf("\n") + 1).includes("]:");
-  const hasNewLinks = !isDefining && Object.keys(lexed.links).length > Object.keys(base.links).length;
-  if (hasNewLinks && base.frozen > 0) {
+  const hasNewLinks = !isDefining && Object.keys(result.links).length > Object.keys(base.links).length;
+  if (hasNewLinks && base.frozenCount > 0) {
     base = EMPTY_ANSWER;
     tail = text.slice(0, MAX_LEXED_CHARACTERS);
-    lexed = lex(tail);
+    result = lex(tail);
   }
 
-  const { tokens, links } = lexed;
+  const { tokens, links } = result;
   const previousBlocks = new Map<string, Block>();
-  for (const block of previous.blocks.slice(base.frozen)) {
+  for (const block of previous.blocks.slice(base.frozenCount)) {
     if (!hasNewLinks || !block.token.raw.includes("[")) previousBlocks.set(keyOf(block.token), block);
   }
   const blocksOf = (blockTokens: readonly Token[]): Block[] =>
@@ -60,12 +67,12 @@ export function updateAnswer(previous: Answer, newText: string, isStreaming: boo
 
   // While a link definition is incomplete, its target is unknown, so no token is final.
   const isFinal = isDefining ? 0 : finalTokens(tokens, tail);
-  const frozen = [...base.blocks.slice(0, base.frozen), ...blocksOf(tokens.slice(0, isFinal))];
+  const frozen = [...base.blocks.slice(0, base.frozenCount), ...blocksOf(tokens.slice(0, isFinal))];
   const openTokens = tokens.slice(isFinal);
   const blocks = [...frozen, ...blocksOf(isStreaming ? completeOpenSyntax(openTokens, links) : openTokens)];
   if (text.length > MAX_LEXED_CHARACTERS) blocks.push({ token: plainTextToken(text.slice(MAX_LEXED_CHARACTERS)) });
-  const cut = base.cut + tokens.slice(0, isFinal).reduce((sum, token) => sum + token.raw.length, 0);
-  return { text, isStreaming, blocks, frozen: frozen.length, cut, links: isDefining ? base.links : links };
+  const frozenEnd = base.frozenEnd + tokens.slice(0, isFinal).reduce((sum, token) => sum + token.raw.length, 0);
+  return { text, isStreaming, blocks, frozenCount: frozen.length, frozenEnd, links: isDefining ? base.links : links };
 }
 
 /**
@@ -76,14 +83,14 @@ export function updateAnswer(previous: Answer, newText: string, isStreaming: boo
 function finalTokens(tokens: readonly Token[], tail: string): number {
   const lastLine = tail.lastIndexOf("\n") + 1;
   let final = 0;
-  let at = 0;
+  let offset = 0;
   for (const [index, token] of tokens.entries()) {
-    if (!tail.startsWith(token.raw, at)) break;
+    if (!tail.startsWith(token.raw, offset)) break;
     const before = tokens[index - 1];
     const isApart = before?.type === "space" && before.raw.split("\n").length > 2;
     const isSplit = before?.type === "list" && token.type === "list";
-    if (at < lastLine && (isApart || isSplit)) final = index;
-    at += token.raw.length;
+    if (offset < lastLine && (isApart || isSplit)) final = index;
+    offset += token.raw.length;
   }
   return final;
 }
@@ -93,7 +100,7 @@ function isShown(token: Token): boolean {
 }
 
 /** The blocks to render, up to a limit. The rest becomes plain text. */
-export function boundedBlocks({ blocks }: Answer): readonly Block[] {
+export function boundedBlocks({ blocks }: ParsedAnswer): readonly Block[] {
   if (blocks.length <= MAX_BLOCKS) return blocks;
   const rest = blocks.slice(MAX_BLOCKS).map((block) => block.token.raw);
   return [...blocks.slice(0, MAX_BLOCKS), { token: plainTextToken(rest.join("\n")) }];

@@ -34,6 +34,6 @@ function firstLines(code: string): string {
 
 function countLines(code: string): number {
   let lines = 1;
-  for (let at = code.indexOf("\n"); at !== -1; at = code.indexOf("\n", at + 1)) lines++;
+  for (let offset = code.indexOf("\n"); offset !== -1; offset = code.indexOf("\n", offset + 1)) lines++;
   return lines;
 }

@@ -7,10 +7,10 @@ import type { ReactElement, ReactNode } from "react";
 import { visibleLine, visibleName, visibleText } from "../../../ui/safeText";
 import { hostOf, safeUrl, textNamesHost } from "./linkTargets";
 import { withoutEntities } from "./entities";
-import { isMarked } from "./markedTokens";
-import { useAround } from "./words";
+import { isMarkedToken } from "./markedTokens";
+import { useMarkdownContext } from "./labels";
 
-const DEEPEST = 16;
+const MAX_INLINE_DEPTH = 16;
 const LINE_BREAK = /^<br\s*\/?>$/i;
 
 interface Props {
@@ -21,7 +21,7 @@ interface Props {
 }
 
 export function Inline({ tokens, depth = 0, isInLink = false }: Props): ReactNode {
-  if (depth > DEEPEST) return visibleText(tokens.map((token) => token.raw).join(""));
+  if (depth > MAX_INLINE_DEPTH) return visibleText(tokens.map((token) => token.raw).join(""));
   return tokens.map((token, index) => <InlineToken key={index} token={token} depth={depth + 1} isInLink={isInLink} />);
 }
 
@@ -32,22 +32,22 @@ interface TokenProps {
 }
 
 function InlineToken({ token, depth, isInLink }: TokenProps): ReactNode {
-  if (!isMarked(token)) return visibleText(token.raw);
-  const inside = (tokens: readonly Token[]): ReactElement => (
+  if (!isMarkedToken(token)) return visibleText(token.raw);
+  const renderNested = (tokens: readonly Token[]): ReactElement => (
     <Inline tokens={tokens} depth={depth} isInLink={isInLink} />
   );
   switch (token.type) {
     case "text":
-      if (token.tokens !== undefined) return inside(token.tokens);
+      if (token.tokens !== undefined) return renderNested(token.tokens);
       return visibleText(token.escaped === true ? token.text : withoutEntities(token.text));
     case "escape":
       return visibleText(token.text);
     case "strong":
-      return <strong>{inside(token.tokens)}</strong>;
+      return <strong>{renderNested(token.tokens)}</strong>;
     case "em":
-      return <em>{inside(token.tokens)}</em>;
+      return <em>{renderNested(token.tokens)}</em>;
     case "del":
-      return <del>{inside(token.tokens)}</del>;
+      return <del>{renderNested(token.tokens)}</del>;
     case "codespan":
       return <code>{visibleText(token.text)}</code>;
     case "br":
@@ -82,7 +82,7 @@ function Link({
       text
     ) : (
       <>
-        {text} <Aside text={visibleText(href)} />
+        {text} <Address text={visibleText(href)} />
       </>
     );
   }
@@ -91,10 +91,10 @@ function Link({
       <a href={url.href} target="_blank" rel="noreferrer noopener">
         {text}
       </a>
-      {!textNamesHost(plain(link), url) && (
+      {!textNamesHost(linkText(link), url) && (
         <>
           {" "}
-          <Aside text={hostOf(url)} />
+          <Address text={hostOf(url)} />
         </>
       )}
     </>
@@ -102,14 +102,14 @@ function Link({
 }
 
 function Image({ image, isInLink }: { readonly image: Tokens.Image; readonly isInLink: boolean }): ReactElement {
-  const { words } = useAround();
+  const { labels } = useMarkdownContext();
   const href = withoutEntities(image.href);
   const url = safeUrl(href);
-  const where = url === undefined ? visibleName(href) : hostOf(url);
+  const target = url === undefined ? visibleName(href) : hostOf(url);
   const chip = (
     <>
-      <span className="md-image-kind">{words.image}</span> {visibleLine(withoutEntities(image.text))}{" "}
-      {where !== "" && <Aside text={where} />}
+      <span className="md-image-kind">{labels.image}</span> {visibleLine(withoutEntities(image.text))}{" "}
+      {target !== "" && <Address text={target} />}
     </>
   );
   if (url === undefined || isInLink) return <span className="md-image">{chip}</span>;
@@ -121,19 +121,19 @@ function Image({ image, isInLink }: { readonly image: Tokens.Image; readonly isI
 }
 
 /** The address behind a link or image, isolated from the direction of the text around it. */
-function Aside({ text }: { readonly text: string }): ReactElement {
+function Address({ text }: { readonly text: string }): ReactElement {
   return <bdi className="md-address">{text}</bdi>;
 }
 
 function Checkbox({ isChecked }: { readonly isChecked: boolean }): ReactElement {
-  const { words } = useAround();
-  return <input type="checkbox" checked={isChecked} disabled aria-label={isChecked ? words.done : words.notDone} />;
+  const { labels } = useMarkdownContext();
+  return <input type="checkbox" checked={isChecked} disabled aria-label={isChecked ? labels.done : labels.notDone} />;
 }
 
 /** The visible text of a link. */
-function plain(token: Token): string {
-  if (!isMarked(token)) return token.raw;
+function linkText(token: Token): string {
+  if (!isMarkedToken(token)) return token.raw;
   if (token.type === "link" && token.autolink === true) return token.text;
-  if ("tokens" in token && token.tokens !== undefined) return token.tokens.map(plain).join("");
+  if ("tokens" in token && token.tokens !== undefined) return token.tokens.map(linkText).join("");
   return "text" in token ? withoutEntities(token.text) : "";
 }

@@ -2,7 +2,7 @@
 import { Lexer, Tokenizer, type Links, type Token, type Tokens } from "marked";
 import { CjkHooks, inlineRules } from "./cjk";
 
-export interface Lexed {
+export interface LexResult {
   readonly tokens: readonly Token[];
   readonly links: Readonly<Links>;
 }
@@ -37,13 +37,13 @@ class BoundedTokenizer extends Tokenizer {
     const quote = this.rules.block.blockquote.exec(src)?.[0];
     if (quote === undefined) return undefined;
     if ((quote.match(LAZY_LINE)?.length ?? 0) > MAX_LAZY_LINES) return plainTextQuote(quote.trimEnd());
-    return this.#deeper(() => super.blockquote(src));
+    return this.#nested(() => super.blockquote(src));
   }
 
   /** Splits a very long list into several, each starting with an item. */
   override list(src: string): Tokens.List | undefined {
     if (this.#depth >= MAX_DEPTH) return undefined;
-    return this.#deeper(() => {
+    return this.#nested(() => {
       const head = src.length > MAX_LIST_CHARACTERS ? wholeLines(src.slice(0, MAX_LIST_CHARACTERS)) : src;
       const list = super.list(head);
       const isWhole = list === undefined || head === src || list.raw.length < head.trimEnd().length;
@@ -80,7 +80,7 @@ class BoundedTokenizer extends Tokenizer {
     return src.startsWith("~~") ? super.del(src, masked, before) : undefined;
   }
 
-  #deeper<T>(work: () => T): T {
+  #nested<T>(work: () => T): T {
     this.#depth++;
     try {
       return work();
@@ -106,7 +106,7 @@ class BoundedLexer extends Lexer {
 }
 
 /** `links` are the definitions known so far; the result contains these and the new ones. */
-export function lex(text: string, links: Readonly<Links> = {}): Lexed {
+export function lex(text: string, links: Readonly<Links> = {}): LexResult {
   const lexer = new BoundedLexer(links);
   try {
     return { tokens: lexer.lex(text), links: lexer.tokens.links };

@@ -1,7 +1,7 @@
 /** Type guard for marked's own token types, which have the fields that marked declares. */
 import type { MarkedToken, Token } from "marked";
 
-const OWN: ReadonlySet<string> = new Set<MarkedToken["type"]>([
+const MARKED_TYPES: ReadonlySet<string> = new Set<MarkedToken["type"]>([
   "blockquote",
   "br",
   "checkbox",
@@ -25,6 +25,6 @@ const OWN: ReadonlySet<string> = new Set<MarkedToken["type"]>([
   "text",
 ]);
 
-export function isMarked(token: Token): token is MarkedToken {
-  return OWN.has(token.type);
+export function isMarkedToken(token: Token): token is MarkedToken {
+  return MARKED_TYPES.has(token.type);
 }

@@ -4,14 +4,14 @@ import { memo, type ReactElement, type ReactNode } from "react";
 import { CodeBlock } from "./CodeBlock";
 import { Inline } from "./inline";
 import { Table } from "./Table";
-import { isMarked } from "./markedTokens";
+import { isMarkedToken } from "./markedTokens";
 
 /** Headings of an answer start at level 3, below the headings of the page. */
 const HEADINGS = ["h3", "h4", "h5", "h6", "h6", "h6"] as const;
 
 /** `isOpen`: the block is still being streamed. */
 export function BlockToken({ token, isOpen }: { readonly token: Token; readonly isOpen: boolean }): ReactNode {
-  if (!isMarked(token)) return token.raw;
+  if (!isMarkedToken(token)) return token.raw;
   switch (token.type) {
     case "paragraph":
       return (

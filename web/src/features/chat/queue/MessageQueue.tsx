@@ -36,11 +36,11 @@ export function MessageQueue({ id }: { id: string }) {
     count,
   );
   previousOutgoing.current = unlisted;
-  const isKnown = count === 0 || queueQuery.value !== null;
+  const isLoaded = count === 0 || queueQuery.value !== null;
   useEffect(() => {
-    if (isKnown && queueAtom.getSnapshot()?.context === id && moveEditToDraft(id, items)) notify(t("taken"));
+    if (isLoaded && queueAtom.getSnapshot()?.context === id && moveEditToDraft(id, items)) notify(t("taken"));
     queueAtom.set({ context: id, items });
-  }, [id, isKnown, queueQuery.value, count]);
+  }, [id, isLoaded, queueQuery.value, count]);
   if (items.length + unlisted.length === 0) return null;
   return (
     <section className="queue" aria-label={t("queue")}>
@@ -68,8 +68,8 @@ export function MessageQueue({ id }: { id: string }) {
 /** Moves an edit to the composer if its message has left the queue meanwhile. */
 function moveEditToDraft(context: string, items: readonly QueuedMessage[]): boolean {
   const edit = messageEdit.getSnapshot();
-  const waits = (all: readonly QueuedMessage[]) => all.some(({ item }) => item.id === edit?.id);
-  if (edit?.context !== context || !waits(queueAtom.getSnapshot()?.items ?? []) || waits(items)) return false;
+  const isQueued = (all: readonly QueuedMessage[]) => all.some(({ item }) => item.id === edit?.id);
+  if (edit?.context !== context || !isQueued(queueAtom.getSnapshot()?.items ?? []) || isQueued(items)) return false;
   messageEdit.set(null);
   drafts.append(context, { text: edit.text, files: [] });
   return true;

@@ -24,12 +24,12 @@ export function QueueItem({ context, queued, isTurnOpen }: Props) {
   const { api } = useAppServices();
   const action = useAction();
   const sendNow = useSendNow(action);
-  const isOn = useSelector(isConnected);
+  const isOnline = useSelector(isConnected);
   const edit = useAtom(messageEdit);
   const { item, messages } = queued;
   const isEditing = edit !== null && edit.context === context && edit.id === item.id;
   const text = textOf(messages);
-  const whyNot = !isOn ? t("offline") : action.isBusy ? t("busy") : null;
+  const disabledReason = !isOnline ? t("offline") : action.isBusy ? t("busy") : null;
   const path = { context_id: context, message_id: item.id };
   const remove = () => action.run(() => api("DELETE /api/contexts/{context_id}/queue/{message_id}", { path }));
   const save = async (newText: string) => {
@@ -47,7 +47,7 @@ export function QueueItem({ context, queued, isTurnOpen }: Props) {
           label={t("editing")}
           submitLabel={t("save")}
           hasFiles={messages.some((message) => message.type !== "text")}
-          whyNot={isOn ? null : t("offline")}
+          disabledReason={isOnline ? null : t("offline")}
           save={save}
         />
       ) : (
@@ -60,7 +60,7 @@ export function QueueItem({ context, queued, isTurnOpen }: Props) {
             <Button
               kind={["small", "quiet"]}
               icon="send"
-              whyNot={whyNot}
+              disabledReason={disabledReason}
               onClick={() => void sendNow(context, queued, isTurnOpen)}
             >
               {t(isTurnOpen ? "stopAndSend" : "sendNow")}
@@ -69,14 +69,14 @@ export function QueueItem({ context, queued, isTurnOpen }: Props) {
               kind={["small", "quiet"]}
               icon="edit"
               label={t("edit")}
-              whyNot={whyNot}
+              disabledReason={disabledReason}
               onClick={() => messageEdit.set({ context, id: item.id, text })}
             />
             <IconButton
               kind={["small", "quiet"]}
               icon="trash"
               label={t("remove")}
-              whyNot={whyNot}
+              disabledReason={disabledReason}
               onClick={() => void remove()}
             />
           </div>

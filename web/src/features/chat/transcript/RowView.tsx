@@ -5,7 +5,7 @@ import type { MessageVersions } from "../../branches/versions";
 import { Answer } from "../Answer";
 import { ErrorBubble } from "../ErrorBubble";
 import { SystemNotice } from "../SystemNotice";
-import { UserMessage, OutgoingMessage } from "../UserMessage";
+import { UserMessage, OutgoingMessage } from "../user-message/UserMessage";
 import type { Row } from "./rows";
 
 interface Props {

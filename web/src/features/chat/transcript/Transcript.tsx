@@ -6,7 +6,7 @@ import { visibleMessages } from "../../../store/selectors";
 import { memoizeByParts } from "../../../store/structuralSharing";
 import { Button } from "../../../ui/Button";
 import { versionsByRow, versionsOf } from "../../branches/versions";
-import { LastUserMessage } from "../LastUserMessage";
+import { LastUserMessage } from "./LastUserMessage";
 import { RowView } from "./RowView";
 import { RowBox } from "./RowBox";
 import { createListCache, useVirtualList } from "./useVirtualList";
@@ -17,7 +17,7 @@ import { useScrollTarget } from "../useScrollTarget";
 import "./transcript.css";
 
 /** The height in pixels above the first row, as in the style sheet; `line` is added while there are older messages. */
-const LEAD_HEIGHTS = { above: 8, line: 40 };
+const LEAD_HEIGHTS_PX = { above: 8, line: 40 };
 const listFor = createListCache(estimateHeight);
 const NO_BRANCHES = { active_branch: "", branches: {} };
 const versionsFor = memoizeByParts(
@@ -44,7 +44,7 @@ export function Transcript({ id }: { id: string }) {
     name: id,
     stored,
     trailing,
-    lead: LEAD_HEIGHTS.above + (hasOlder ? LEAD_HEIGHTS.line : 0),
+    leadHeight: LEAD_HEIGHTS_PX.above + (hasOlder ? LEAD_HEIGHTS_PX.line : 0),
     lastSentKey,
   });
   useAnswerAnnouncement(id, stored);
@@ -97,7 +97,7 @@ export function Transcript({ id }: { id: string }) {
         {hasOlder && <p className="transcript-lead">{t("older")}</p>}
         {children}
       </div>
-      <LastUserMessage rows={stored} first={status.first} onGo={(row) => list.scroller.scrollTo(row, 8)} />
+      <LastUserMessage rows={stored} firstVisible={status.first} onJump={(row) => list.scroller.scrollTo(row, 8)} />
       {status.isAway && (
         <Button kind="small" icon="down" extraClass="transcript-down" onClick={scrollToEnd}>
           {status.newRows > 0 ? t("newBelow", { n: status.newRows }) : t("toEnd")}

@@ -28,9 +28,7 @@ export class RetainedRows {
   ranges(indexOf: (id: string) => number | undefined): readonly IndexRange[] {
     const ends = [[this.focused, this.focused], this.selected ?? []];
     return ends.flatMap(([from, to]): readonly IndexRange[] => {
-      const indexes = [from, to]
-        .flatMap((id) => (id == null ? [] : (indexOf(id) ?? [])))
-        .sort((one, other) => one - other);
+      const indexes = [from, to].flatMap((id) => (id == null ? [] : (indexOf(id) ?? []))).sort((a, b) => a - b);
       const [first, last] = indexes;
       return first === undefined || last === undefined || last - first > MAX_SELECTED_ROWS ? [] : [[first, last + 1]];
     });

@@ -4,7 +4,7 @@
  */
 import type { ErrorMessage, ToolRequestView, ToolResult } from "../../../api/schema";
 import type { Message } from "../../../api/types";
-import { isAlike } from "../../../store/structuralSharing";
+import { isEqual } from "../../../store/structuralSharing";
 import type { Outgoing, StreamingMessage } from "../../../store/state";
 
 type TextMessage = Extract<Message, { type: "text" }>;
@@ -58,9 +58,9 @@ interface BuiltRow {
   readonly start: number;
 }
 
-function commonPrefixLength(one: readonly Message[], other: readonly Message[]): number {
+function commonPrefixLength(previous: readonly Message[], current: readonly Message[]): number {
   let count = 0;
-  while (count < one.length && one[count] === other[count]) count++;
+  while (count < previous.length && previous[count] === current[count]) count++;
   return count;
 }
 
@@ -108,7 +108,7 @@ function rowOf(message: Message): Row {
 }
 
 function reuse(old: Row | undefined, fresh: Row): Row {
-  return old !== undefined && isAlike(old, fresh) ? old : fresh;
+  return old !== undefined && isEqual(old, fresh) ? old : fresh;
 }
 
 /** The rows after the stored ones: messages being sent and answers being streamed. */

@@ -16,33 +16,37 @@ const DOWN_KEYS = ["ArrowDown", "PageDown"];
 export function listenForScrollGestures(list: HTMLElement, handlers: ScrollGestureHandlers): () => void {
   const control = new AbortController();
   const options = { passive: true, signal: control.signal };
-  let finger = 0;
-  const go = (event: Event, distance: number) => {
+  let touchY = 0;
+  const reportGesture = (event: Event, distance: number) => {
     if (distance === 0 || scrollsInside(event.target, list, distance)) return;
     if (distance < 0) handlers.up();
     else handlers.down();
   };
-  list.addEventListener("wheel", (event) => event.ctrlKey || event.shiftKey || go(event, event.deltaY), options);
-  list.addEventListener("touchstart", ({ touches }) => (finger = touches[0]?.clientY ?? 0), options);
+  list.addEventListener(
+    "wheel",
+    (event) => event.ctrlKey || event.shiftKey || reportGesture(event, event.deltaY),
+    options,
+  );
+  list.addEventListener("touchstart", ({ touches }) => (touchY = touches[0]?.clientY ?? 0), options);
   list.addEventListener(
     "touchmove",
     (event) => {
-      const y = event.touches[0]?.clientY ?? finger;
-      if (y > finger) go(event, finger - y); // downward scrolling is detected by the scroll event
-      finger = y;
+      const y = event.touches[0]?.clientY ?? touchY;
+      if (y > touchY) reportGesture(event, touchY - y); // downward scrolling is detected by the scroll event
+      touchY = y;
     },
     options,
   );
   list.addEventListener(
     "keydown",
     (event) => {
-      if (event.defaultPrevented || isComposing(event) || isWriting(event.target)) return;
-      if (UP_KEYS.includes(event.key) || (event.key === " " && event.shiftKey)) go(event, -1);
-      if (DOWN_KEYS.includes(event.key)) go(event, 1);
-      const goes = { Home: handlers.start, End: handlers.end }[event.key];
-      if (goes === undefined || scrollsInside(event.target, list, event.key === "Home" ? -1 : 1)) return;
+      if (event.defaultPrevented || isComposing(event) || isTextField(event.target)) return;
+      if (UP_KEYS.includes(event.key) || (event.key === " " && event.shiftKey)) reportGesture(event, -1);
+      if (DOWN_KEYS.includes(event.key)) reportGesture(event, 1);
+      const jump = { Home: handlers.start, End: handlers.end }[event.key];
+      if (jump === undefined || scrollsInside(event.target, list, event.key === "Home" ? -1 : 1)) return;
       event.preventDefault(); // a smooth scroll would continue while the list changes
-      goes();
+      jump();
     },
     { signal: control.signal },
   );
@@ -69,6 +73,6 @@ function scrollsInside(target: EventTarget | null, list: HTMLElement, distance: 
   return false;
 }
 
-function isWriting(target: EventTarget | null): boolean {
+function isTextField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
 }

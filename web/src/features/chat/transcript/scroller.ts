@@ -44,7 +44,7 @@ export class Scroller<T extends { readonly id: string }> {
    */
   private settlesUntil = 0;
   /** The height of the content above the rows. */
-  lead = 0;
+  leadHeight = 0;
   /** Called when the rendered range may have changed. */
   onMove: () => void = () => {};
 
@@ -62,21 +62,21 @@ export class Scroller<T extends { readonly id: string }> {
     resizes.observe(element);
     for (const row of this.rows.values()) resizes.observe(row);
     const onScroll = () => this.onScroll(element);
-    const settled = () => (this.settlesUntil = 0);
+    const endSettling = () => (this.settlesUntil = 0);
     element.addEventListener("scroll", onScroll, { passive: true });
-    for (const act of INPUT_EVENTS) window.addEventListener(act, settled, { passive: true, capture: true });
-    const forget = listenForScrollGestures(element, {
+    for (const act of INPUT_EVENTS) window.addEventListener(act, endSettling, { passive: true, capture: true });
+    const removeGestureListeners = listenForScrollGestures(element, {
       up: () => element.scrollTop > 0 && this.unpin(),
       open: () => this.unpin(),
       down: () => this.distanceToEnd <= NEAR_END_PX && this.scrollToEnd(),
-      start: () => this.scrollTo(this.heights.rowAt(0)?.id ?? "", this.lead),
+      start: () => this.scrollTo(this.heights.rowAt(0)?.id ?? "", this.leadHeight),
       end: () => this.scrollToEnd(),
     });
     return () => {
-      forget();
+      removeGestureListeners();
       resizes.disconnect();
       element.removeEventListener("scroll", onScroll);
-      for (const act of INPUT_EVENTS) window.removeEventListener(act, settled, { capture: true });
+      for (const act of INPUT_EVENTS) window.removeEventListener(act, endSettling, { capture: true });
       this.element = null;
       this.resizes = null;
     };
@@ -118,7 +118,7 @@ export class Scroller<T extends { readonly id: string }> {
   top(height = this.element?.clientHeight ?? window.innerHeight): number {
     if (this.isPinned) return this.heights.total - height;
     const anchor = this.anchor();
-    if (anchor === undefined) return this.lastScrollTop - this.lead;
+    if (anchor === undefined) return this.lastScrollTop - this.leadHeight;
     return this.heights.top(this.heights.indexOf(anchor.id) ?? 0) - anchor.offset;
   }
 
@@ -188,13 +188,13 @@ export class Scroller<T extends { readonly id: string }> {
     const visible: Anchor[] = [];
     for (const [id, row] of this.rows) {
       const offset = offsetOf(row, element);
-      const isSeen = offset + row.offsetHeight > 0 && offset < element.clientHeight;
-      if (isSeen) visible.push({ id, offset, part: offset < 0 ? partOf(row, element) : undefined });
+      const isVisible = offset + row.offsetHeight > 0 && offset < element.clientHeight;
+      if (isVisible) visible.push({ id, offset, part: offset < 0 ? partOf(row, element) : undefined });
     }
     this.lastScrollTop = element.scrollTop;
     this.areAnchorsStale = false;
-    visible.sort((one, other) => one.offset - other.offset);
-    this.anchors = visible.length > 0 ? visible : this.estimatedAnchors(element.scrollTop - this.lead);
+    visible.sort((a, b) => a.offset - b.offset);
+    this.anchors = visible.length > 0 ? visible : this.estimatedAnchors(element.scrollTop - this.leadHeight);
   }
 
   /** The anchor after a jump to a place without rendered rows. */

@@ -1,7 +1,7 @@
 /** Connects a virtual list to React: which rows are rendered, and when. */
 import { type RefObject, useLayoutEffect, useMemo, useReducer, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import { isAlike } from "../../../store/structuralSharing";
+import { isEqual } from "../../../store/structuralSharing";
 import { VirtualList, type ListStatus } from "./virtualList";
 import type { IndexRange } from "./indexRanges";
 
@@ -18,7 +18,7 @@ export interface Rows<T> {
   readonly stored: readonly T[];
   readonly trailing: readonly T[];
   /** The height of the content above the rows. */
-  readonly lead: number;
+  readonly leadHeight: number;
   /** The list scrolls to its end when this changes. */
   readonly lastSentKey: string | null;
 }
@@ -46,13 +46,13 @@ export function useVirtualList<T extends Row>(
   listFor: (name: string) => VirtualList<T>,
   rows: Rows<T>,
 ): VirtualListView<T> {
-  const { name, stored, trailing, lead, lastSentKey } = rows;
+  const { name, stored, trailing, leadHeight, lastSentKey } = rows;
   const list = useMemo(() => listFor(name), [listFor, name]);
   const element = useRef<HTMLDivElement>(null);
   const [, rerender] = useReducer((count: number) => count + 1, 0);
   const [status, setStatus] = useState(INITIAL_STATUS);
   list.heights.setRows(stored, trailing);
-  list.scroller.lead = lead;
+  list.scroller.leadHeight = leadHeight;
   const ranges = list.rangesToRender();
   const renderedRanges = useRef(ranges);
 
@@ -63,7 +63,7 @@ export function useVirtualList<T extends Row>(
   useLayoutEffect(() => {
     renderedRanges.current = ranges;
     const updateStatus = () => setStatus((old) => reuseIfEqual(old, list.status()));
-    const isOutdated = () => !isAlike(list.rangesToRender(), renderedRanges.current);
+    const isOutdated = () => !isEqual(list.rangesToRender(), renderedRanges.current);
     list.scroller.onMove = () => flushSync(() => (updateStatus(), isOutdated() && rerender()));
     list.scroller.afterRender();
     updateStatus();
@@ -73,5 +73,5 @@ export function useVirtualList<T extends Row>(
 }
 
 function reuseIfEqual<T>(old: T, fresh: T): T {
-  return isAlike(old, fresh) ? old : fresh;
+  return isEqual(old, fresh) ? old : fresh;
 }

@@ -4,7 +4,7 @@ import { useTexts } from "../../../i18n/texts";
 import type { Outgoing } from "../../../store/state";
 import { Button } from "../../../ui/Button";
 import { Icon } from "../../../ui/icons";
-import { sayProblem } from "../../../ui/ProblemNote";
+import { translateProblem } from "../../../ui/ProblemNote";
 import { parseReferences } from "../composer/references";
 import type { Payload } from "../composer/draftSubmission";
 import { type Draft, drafts } from "../drafts";
@@ -27,7 +27,7 @@ export function DeliveryStatus({ outgoing }: { outgoing: Outgoing }) {
     <div className="note bad delivery-failed" role="alert">
       <Icon name="warning" />
       <span>
-        {t("notSent")}. {sayProblem(problem, language)}
+        {t("notSent")}. {translateProblem(problem, language)}
       </span>
       <Button kind="small" onClick={() => (dismiss(), act(command))}>
         {t("sendAgain")}

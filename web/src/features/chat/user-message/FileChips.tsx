@@ -2,14 +2,14 @@
 import type { Reason } from "../../../api/schema";
 import { problemOfError } from "../../../api/types";
 import { useLanguage, useAppServices } from "../../../app/appServices";
-import { say } from "../../../i18n/say";
+import { translateReason } from "../../../i18n/serverTexts";
 import { useTexts } from "../../../i18n/texts";
 import { IconButton } from "../../../ui/Button";
 import { ForeignText } from "../../../ui/ForeignText";
 import { Icon } from "../../../ui/icons";
 import { visibleName } from "../../../ui/safeText";
 import { notify } from "../../../ui/Notices";
-import { sayProblem } from "../../../ui/ProblemNote";
+import { translateProblem } from "../../../ui/ProblemNote";
 import { uploadName } from "../composer/uploads";
 
 /** A file or image of a stored message or of a payload. */
@@ -74,7 +74,7 @@ function FileChip({ file, context }: { file: FilePart; context: string | null })
         </span>
         {file.error != null && (
           <span className="chip-note">
-            <ForeignText text={say(file.error, language)} />
+            <ForeignText text={translateReason(file.error, language)} />
           </span>
         )}
         {context !== null && upload !== null && <CopyUpload context={context} name={upload} />}
@@ -90,7 +90,7 @@ function CopyUpload({ context, name }: { context: string; name: string }) {
   const copy = () =>
     api("POST /api/contexts/{context_id}/files/{name}/copy", { path: { context_id: context, name }, body: {} }).then(
       ({ path }) => notify(t("copied", { name: visibleName(name), path: visibleName(path) })),
-      (error: unknown) => notify(sayProblem(problemOfError(error), language), true),
+      (error: unknown) => notify(translateProblem(problemOfError(error), language), true),
     );
   return (
     <IconButton

@@ -19,35 +19,35 @@ interface Props {
   note?: string;
   /** Whether the message has files, so that its text may be empty. */
   hasFiles: boolean;
-  whyNot: string | null;
+  disabledReason: string | null;
   save(text: string): Promise<unknown>;
 }
 
-export function MessageEditor({ edit, label, submitLabel, note = "", hasFiles, whyNot, save }: Props) {
+export function MessageEditor({ edit, label, submitLabel, note = "", hasFiles, disabledReason, save }: Props) {
   const t = useTexts("userMessage");
   const action = useAction();
   const sendKeys = useAtom(sendKeysAtom);
-  const box = useRef<HTMLTextAreaElement>(null);
-  useAutoGrow(box, edit.text);
+  const textarea = useRef<HTMLTextAreaElement>(null);
+  useAutoGrow(textarea, edit.text);
   useEffect(() => {
-    const area = box.current;
+    const area = textarea.current;
     area?.focus();
     area?.setSelectionRange(area.value.length, area.value.length);
   }, []);
-  const disabledReason = action.isBusy
+  const saveDisabledReason = action.isBusy
     ? t("sending")
-    : (whyNot ?? (edit.text.trim() === "" && !hasFiles ? t("empty") : null));
+    : (disabledReason ?? (edit.text.trim() === "" && !hasFiles ? t("empty") : null));
   const close = () => {
     messageEdit.set(null);
     focusComposer();
   };
   const run = async () => {
-    if (disabledReason === null && (await action.run(() => save(edit.text)))) close();
+    if (saveDisabledReason === null && (await action.run(() => save(edit.text)))) close();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (isComposing(event.nativeEvent)) return;
     const state = { suggestionCount: null, isEmpty: false, isRunning: false, isTouch: isTouch(), sendKeys };
-    const key = event.target === box.current ? composerActionForKey(event.nativeEvent, state) : null;
+    const key = event.target === textarea.current ? composerActionForKey(event.nativeEvent, state) : null;
     if (event.key === "Escape") {
       event.stopPropagation();
       close();
@@ -58,7 +58,7 @@ export function MessageEditor({ edit, label, submitLabel, note = "", hasFiles, w
   return (
     <div className="message-editor" onKeyDown={onKeyDown}>
       <textarea
-        ref={box}
+        ref={textarea}
         className="field"
         rows={2}
         value={edit.text}
@@ -72,7 +72,7 @@ export function MessageEditor({ edit, label, submitLabel, note = "", hasFiles, w
         <Button kind="small" onClick={close}>
           {t("cancel")}
         </Button>
-        <Button kind={["small", "primary"]} whyNot={disabledReason} onClick={() => void run()}>
+        <Button kind={["small", "primary"]} disabledReason={saveDisabledReason} onClick={() => void run()}>
           {submitLabel}
         </Button>
       </div>

@@ -2,7 +2,7 @@
 import type { Message } from "../../../api/types";
 import { useAppServices, useSelector } from "../../../app/appServices";
 import { useTexts } from "../../../i18n/texts";
-import { whyBetweenTurnsOnly } from "../../../store/selectors";
+import { editBlockedReason } from "../../../store/selectors";
 import { existingReferences } from "../composer/draftSubmission";
 import type { MessageEdit } from "../messageEdit";
 import { carriedOver, editedPayloads } from "./payloads";
@@ -11,7 +11,7 @@ import { MessageEditor } from "./MessageEditor";
 export function UserMessageEditor({ messages, edit }: { messages: readonly Message[]; edit: MessageEdit }) {
   const t = useTexts("userMessage");
   const { api } = useAppServices();
-  const whyNot = useSelector((state) => whyBetweenTurnsOnly(state, edit.context), [edit.context]);
+  const disabledReason = useSelector((state) => editBlockedReason(state, edit.context), [edit.context]);
   const save = async (text: string) => {
     const payloads = editedPayloads(messages, text, await existingReferences(api, edit.context, text));
     const path = { context_id: edit.context, message_id: edit.id };
@@ -27,7 +27,7 @@ export function UserMessageEditor({ messages, edit }: { messages: readonly Messa
       submitLabel={t("resend")}
       note={t("keeps")}
       hasFiles={messages.some((message) => message.type !== "text")}
-      whyNot={whyNot === null ? null : t(whyNot)}
+      disabledReason={disabledReason === null ? null : t(disabledReason)}
       save={save}
     />
   );

@@ -3,20 +3,20 @@ import { useEffect, useState } from "react";
 import { SizedLruCache } from "./lruCache";
 import type { LanguageName } from "./languages";
 import type { Run } from "./tokenize";
-import type { Answer, Question } from "./worker";
+import type { HighlightResult, HighlightRequest } from "./worker";
 
-const MAX_CHARACTERS = 100_000;
-const MAX_LINES = 2_000;
+const MAX_HIGHLIGHTED_CHARACTERS = 100_000;
+const MAX_HIGHLIGHTED_LINES = 2_000;
 /** A pathological input can take forever: the worker is terminated, and this code stays plain. */
 const WORKER_TIMEOUT_MS = 10_000;
 
-interface QueuedRequest extends Question {
-  readonly answer: (runs: Answer) => void;
+interface QueuedRequest extends HighlightRequest {
+  readonly onResult: (runs: HighlightResult) => void;
 }
 
 /** The size of the cache, and the overhead of an entry, in characters. */
 const MAX_CACHED_CHARACTERS = 1_000_000;
-const ENTRY_OVERHEAD = 100;
+const ENTRY_OVERHEAD_CHARACTERS = 100;
 
 /** Null for code that stays plain. */
 const cache = new SizedLruCache<readonly Run[] | null>(MAX_CACHED_CHARACTERS);
@@ -27,19 +27,19 @@ let isBusy = false;
 /** The highlighted runs of a code block once they are available; undefined for plain code. */
 export function useHighlightedRuns(code: string, language: LanguageName | undefined): readonly Run[] | undefined {
   const key = `${language ?? ""} ${code}`;
-  const [result, setResult] = useState<{ readonly key: string; readonly runs: Answer }>();
+  const [result, setResult] = useState<{ readonly key: string; readonly runs: HighlightResult }>();
   useEffect(() => {
     if (language === undefined || cache.get(key) !== undefined || isTooLong(code)) return undefined;
-    let isShown = true;
-    const answer = (runs: Answer): void => {
-      cache.set(key, runs ?? null, code.length + ENTRY_OVERHEAD);
-      if (isShown) setResult({ key, runs });
+    let isMounted = true;
+    const onResult = (runs: HighlightResult): void => {
+      cache.set(key, runs ?? null, code.length + ENTRY_OVERHEAD_CHARACTERS);
+      if (isMounted) setResult({ key, runs });
     };
-    const request = { code, language, answer };
+    const request = { code, language, onResult };
     queue.push(request);
     processNext();
     return () => {
-      isShown = false;
+      isMounted = false;
       const index = queue.indexOf(request);
       if (index > 0) queue.splice(index, 1); // the worker is processing the first request
     };
@@ -48,7 +48,10 @@ export function useHighlightedRuns(code: string, language: LanguageName | undefi
 }
 
 function isTooLong(code: string): boolean {
-  return code.length > MAX_CHARACTERS || code.split("\n", MAX_LINES + 1).length > MAX_LINES;
+  return (
+    code.length > MAX_HIGHLIGHTED_CHARACTERS ||
+    code.split("\n", MAX_HIGHLIGHTED_LINES + 1).length > MAX_HIGHLIGHTED_LINES
+  );
 }
 
 function processNext(): void {
@@ -56,22 +59,22 @@ function processNext(): void {
   if (isBusy || next === undefined) return;
   isBusy = true;
   const currentWorker = (worker ??= new Worker(new URL("./worker.ts", import.meta.url), { type: "module" }));
-  const finish = (runs: Answer): void => {
+  const finish = (runs: HighlightResult): void => {
     clearTimeout(timer);
     currentWorker.onmessage = null;
     currentWorker.onerror = null;
     isBusy = false;
     queue.shift();
-    next.answer(runs);
+    next.onResult(runs);
     processNext();
   };
-  const giveUp = (): void => {
+  const abort = (): void => {
     currentWorker.terminate();
     worker = undefined;
     finish(undefined);
   };
-  const timer = setTimeout(giveUp, WORKER_TIMEOUT_MS);
-  currentWorker.onmessage = (event: MessageEvent<Answer>) => finish(event.data);
-  currentWorker.onerror = giveUp;
-  currentWorker.postMessage({ code: next.code, language: next.language } satisfies Question);
+  const timer = setTimeout(abort, WORKER_TIMEOUT_MS);
+  currentWorker.onmessage = (event: MessageEvent<HighlightResult>) => finish(event.data);
+  currentWorker.onerror = abort;
+  currentWorker.postMessage({ code: next.code, language: next.language } satisfies HighlightRequest);
 }

@@ -2,11 +2,11 @@
 
 export interface Language {
   readonly name: string;
-  readonly ending: string;
+  readonly extension: string;
 }
 
 // Name, file extension, aliases.
-const TABLE = [
+const LANGUAGE_TABLE = [
   ["typescript", "ts", "mts", "cts"],
   ["tsx", "tsx"],
   ["javascript", "js", "mjs", "cjs", "node"],
@@ -42,11 +42,11 @@ const TABLE = [
   ["powershell", "ps1", "pwsh", "ps"],
 ] as const;
 
-export type LanguageName = (typeof TABLE)[number][0];
+export type LanguageName = (typeof LANGUAGE_TABLE)[number][0];
 
 const BY_NAME = new Map<string, Language & { readonly name: LanguageName }>();
-for (const [name, ending, ...others] of TABLE) {
-  for (const called of [name, ending, ...others]) BY_NAME.set(called, { name, ending });
+for (const [name, extension, ...aliases] of LANGUAGE_TABLE) {
+  for (const alias of [name, extension, ...aliases]) BY_NAME.set(alias, { name, extension });
 }
 
 /** The language of a fence: the first word of its info string. */

@@ -1,11 +1,11 @@
 /** A size-limited cache that evicts the least recently used entry first. */
 export class SizedLruCache<T> {
   readonly #entries = new Map<string, { readonly value: T; readonly size: number }>();
-  readonly #most: number;
+  readonly #maxSize: number;
   #size = 0;
 
   constructor(maxSize: number) {
-    this.#most = maxSize;
+    this.#maxSize = maxSize;
   }
 
   get(key: string): T | undefined {
@@ -21,7 +21,7 @@ export class SizedLruCache<T> {
     this.#entries.delete(key);
     this.#entries.set(key, { value, size });
     for (const [oldest, entry] of this.#entries) {
-      if (this.#size <= this.#most) break;
+      if (this.#size <= this.#maxSize) break;
       this.#entries.delete(oldest);
       this.#size -= entry.size;
     }

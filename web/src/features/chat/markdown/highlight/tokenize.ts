@@ -3,10 +3,10 @@ import { createJavaScriptRegexEngine } from "@shikijs/engine-javascript";
 import { codeToTokensBase, createShikiPrimitive } from "@shikijs/primitive";
 import { GRAMMARS } from "./grammars";
 import type { LanguageName } from "./languages";
-import { kindOf, THEME, type Kind } from "./theme";
+import { tokenKindOf, THEME, type TokenKind } from "./tokenTheme";
 
 /** A run of text of one kind. All runs together are the code. */
-export type Run = readonly [text: string, kind: Kind];
+export type Run = readonly [text: string, kind: TokenKind];
 
 const MAX_LINE_CHARACTERS = 2_000;
 
@@ -25,16 +25,16 @@ export async function tokenize(code: string, language: LanguageName): Promise<Ru
     // No limit: an aborted line breaks the lines after it, and the client terminates the worker after a timeout.
     tokenizeTimeLimit: 0,
   });
-  const runs: [string, Kind][] = [];
+  const runs: [string, TokenKind][] = [];
   for (const [index, line] of lines.entries()) {
-    if (index > 0) add(runs, "\n", "");
-    for (const token of line) add(runs, token.content, kindOf(token.color));
+    if (index > 0) appendRun(runs, "\n", "");
+    for (const token of line) appendRun(runs, token.content, tokenKindOf(token.color));
   }
   return runs;
 }
 
 /** Blanks have no colour and join the previous run. */
-function add(runs: [string, Kind][], text: string, kind: Kind): void {
+function appendRun(runs: [string, TokenKind][], text: string, kind: TokenKind): void {
   const last = runs.at(-1);
   if (last !== undefined && (last[1] === kind || text.trim() === "")) last[0] += text;
   else runs.push([text, kind]);

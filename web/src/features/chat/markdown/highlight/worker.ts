@@ -2,18 +2,18 @@
 import type { LanguageName } from "./languages";
 import { tokenize, type Run } from "./tokenize";
 
-export interface Question {
+export interface HighlightRequest {
   readonly code: string;
   readonly language: LanguageName;
 }
 
 /** Undefined if the language could not be loaded or its grammar failed. */
-export type Answer = readonly Run[] | undefined;
+export type HighlightResult = readonly Run[] | undefined;
 
-addEventListener("message", (event: MessageEvent<Question>) => {
+addEventListener("message", (event: MessageEvent<HighlightRequest>) => {
   const { code, language } = event.data;
   tokenize(code, language).then(
-    (runs: Answer) => postMessage(runs),
+    (runs: HighlightResult) => postMessage(runs),
     () => postMessage(undefined),
   );
 });

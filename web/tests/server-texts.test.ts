@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Code } from "../src/api/schema";
-import { say, sayState } from "../src/i18n/say";
+import { translateReason, translateState } from "../src/i18n/serverTexts";
 import en from "../src/i18n/words.en.json";
 import { fillText } from "../src/i18n/texts";
 import zh from "../src/i18n/words.zh.json";
@@ -17,25 +17,31 @@ test("both languages have the same codes and states, with the same parameters", 
 
 test("a reason is said with its parameters, and what is missing shows as its name", () => {
   const params = { mode: "fast", allowed: "agent, ask" };
-  expect(say({ code: "unknown_mode", params }, "en")).toBe("Unknown mode 'fast'. Choose one of: agent, ask.");
-  expect(say({ code: "unknown_mode", params }, "zh")).toContain("'fast'");
-  expect(say({ code: "unknown_mode" }, "en")).toContain("(mode)");
+  expect(translateReason({ code: "unknown_mode", params }, "en")).toBe(
+    "Unknown mode 'fast'. Choose one of: agent, ask.",
+  );
+  expect(translateReason({ code: "unknown_mode", params }, "zh")).toContain("'fast'");
+  expect(translateReason({ code: "unknown_mode" }, "en")).toContain("(mode)");
 });
 
 test("a mode goes by its title, one that is not known by its name", () => {
-  expect(say({ code: "mode_waits", params: { mode: "supervised" } }, "zh")).toBe("当前为“逐步确认”模式，需要你批准。");
-  expect(say({ code: "mode_waits", params: { mode: "docs" } }, "en")).toContain("docs");
+  expect(translateReason({ code: "mode_waits", params: { mode: "supervised" } }, "zh")).toBe(
+    "当前为“逐步确认”模式，需要你批准。",
+  );
+  expect(translateReason({ code: "mode_waits", params: { mode: "docs" } }, "en")).toContain("docs");
 });
 
 test("the status of a call is said in words", () => {
-  expect(say({ code: "why_ended", params: { status: "denied" } }, "zh")).toBe("结果：不允许。");
-  expect(say({ code: "why_ended", params: { status: "executed" } }, "en")).toBe("Result: done.");
-  expect(say({ code: "model_auth", params: { status: 401, detail: "no" } }, "en")).toBe("Invalid API key (401): no");
+  expect(translateReason({ code: "why_ended", params: { status: "denied" } }, "zh")).toBe("结果：不允许。");
+  expect(translateReason({ code: "why_ended", params: { status: "executed" } }, "en")).toBe("Result: done.");
+  expect(translateReason({ code: "model_auth", params: { status: 401, detail: "no" } }, "en")).toBe(
+    "Invalid API key (401): no",
+  );
 });
 
 test("a state is said in words, and idle says nothing", () => {
-  expect(sayState({ type: "idle" }, "en")).toBe("");
-  expect(sayState({ type: "tool_auto_loop", depth: 2, tools_executed: 1 }, "en")).toBe("Continuing (step 2)…");
+  expect(translateState({ type: "idle" }, "en")).toBe("");
+  expect(translateState({ type: "tool_auto_loop", depth: 2, tools_executed: 1 }, "en")).toBe("Continuing (step 2)…");
 });
 
 test("a word is singular or plural, and may say the number in either", () => {
@@ -47,7 +53,8 @@ test("a word is singular or plural, and may say the number in either", () => {
 
 test("what others wrote hides nothing in a sentence of ours", () => {
   const reason = { code: "file_missing", params: { path: "a\u00a0b\u202e.txt" } } as const;
-  for (const language of ["en", "zh"] as const) expect(say(reason, language)).toContain("a⟨U+00A0⟩b⟨U+202E⟩.txt");
+  for (const language of ["en", "zh"] as const)
+    expect(translateReason(reason, language)).toContain("a⟨U+00A0⟩b⟨U+202E⟩.txt");
   expect(fillText("Open {name}", { name: "x\u2003y" })).toBe("Open x⟨U+2003⟩y");
 });
 

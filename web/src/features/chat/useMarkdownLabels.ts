@@ -3,14 +3,14 @@ import { useMemo } from "react";
 import { useLanguage } from "../../app/appServices";
 import { textsIn } from "../../i18n/texts";
 import { announce } from "../../ui/Announcer";
-import type { MarkdownWords } from "./markdown/words";
+import type { MarkdownLabels } from "./markdown/labels";
 
 /** Returns the same objects while the language is the same, so that answers are not rendered again. */
-export function useMarkdownWords(): { words: MarkdownWords; onCopied: () => void } {
+export function useMarkdownLabels(): { labels: MarkdownLabels; onCopied: () => void } {
   const language = useLanguage();
   return useMemo(() => {
     const t = textsIn(language, "markdown");
-    const words: MarkdownWords = {
+    const labels: MarkdownLabels = {
       copy: t("copy"),
       copied: t("copied"),
       copyTable: t("copyTable"),
@@ -23,6 +23,6 @@ export function useMarkdownWords(): { words: MarkdownWords; onCopied: () => void
       done: t("done"),
       notDone: t("notDone"),
     };
-    return { words, onCopied: () => announce(words.copied) };
+    return { labels, onCopied: () => announce(labels.copied) };
   }, [language]);
 }

@@ -1,26 +1,26 @@
 /** The last user message above the viewport in one line; a click scrolls to it. */
 import { memo } from "react";
-import { useTexts } from "../../i18n/texts";
-import { Icon } from "../../ui/icons";
-import { ForeignText } from "../../ui/ForeignText";
-import { visibleLine } from "../../ui/safeText";
-import { type Row, userTextOf } from "./transcript/rows";
+import { useTexts } from "../../../i18n/texts";
+import { Icon } from "../../../ui/icons";
+import { ForeignText } from "../../../ui/ForeignText";
+import { visibleLine } from "../../../ui/safeText";
+import { type Row, userTextOf } from "./rows";
 
 const MAX_CHARACTERS = 200;
 
 export const LastUserMessage = memo(function LastUserMessage({
   rows,
-  first,
-  onGo,
+  firstVisible,
+  onJump,
 }: {
   rows: readonly Row[];
-  first: number;
-  onGo: (id: string) => void;
+  firstVisible: number;
+  onJump: (id: string) => void;
 }) {
   const t = useTexts("chat");
-  const index = rows.findLastIndex(({ kind }, each) => kind === "user" && each <= first);
+  const index = rows.findLastIndex(({ kind }, each) => kind === "user" && each <= firstVisible);
   const row = rows[index];
-  if (row === undefined || index === first) return null;
+  if (row === undefined || index === firstVisible) return null;
   const text = visibleLine(userTextOf(row).slice(0, MAX_CHARACTERS));
   return (
     <button
@@ -28,7 +28,7 @@ export const LastUserMessage = memo(function LastUserMessage({
       className="last-user-message"
       aria-label={t("goToSaid", { text })}
       title={text}
-      onClick={() => onGo(row.id)}
+      onClick={() => onJump(row.id)}
     >
       <Icon name="send" size={14} />
       <span>

@@ -6,25 +6,30 @@ import { LANGUAGES, type Language } from "./languages";
 
 export type { Language } from "./languages";
 /** Names of parameters whose value is a mode. */
-const MODES = ["mode", "hint"];
+const MODE_PARAMS = ["mode", "hint"];
 /** Names of parameters whose value is the status of a tool call or the decision about a call. */
-const STATUSES = ["status", "verdict"];
+const STATUS_PARAMS = ["status", "verdict"];
 
-export function say(reason: Reason, language: Language): string {
+export function translateReason(reason: Reason, language: Language): string {
   const { codes, modes } = LANGUAGES[language].server;
   const statuses: Readonly<Record<string, string>> = LANGUAGES[language].texts.callStatus;
-  const shown = ([name, value]: [string, unknown]) => {
+  const translateParam = ([name, value]: [string, unknown]) => {
     // Show the mode's title. Custom modes have no title in the catalogue and keep their name.
-    if (MODES.includes(name)) return [name, modes[String(value)] ?? value];
-    if (STATUSES.includes(name) && typeof value === "string") return [name, statuses[value] ?? value];
+    if (MODE_PARAMS.includes(name)) return [name, modes[String(value)] ?? value];
+    if (STATUS_PARAMS.includes(name) && typeof value === "string") return [name, statuses[value] ?? value];
     return [
       name,
       areReasons(value)
-        ? value.map((each) => say(each, language)).join(LANGUAGES[language].texts.punctuation.betweenSentences)
+        ? value
+            .map((each) => translateReason(each, language))
+            .join(LANGUAGES[language].texts.punctuation.betweenSentences)
         : value,
     ];
   };
-  return filled(codes[reason.code] ?? reason.code, Object.fromEntries(Object.entries(reason.params ?? {}).map(shown)));
+  return fillParams(
+    codes[reason.code] ?? reason.code,
+    Object.fromEntries(Object.entries(reason.params ?? {}).map(translateParam)),
+  );
 }
 
 /** Whether a stored stage is a code of the runtime, which has a text in the catalogue. */
@@ -40,8 +45,8 @@ function isReason(value: unknown): value is Reason {
   return typeof value === "object" && value !== null && "code" in value && isCode(String(value.code));
 }
 
-export function sayState(state: State, language: Language): string {
-  return filled(
+export function translateState(state: State, language: Language): string {
+  return fillParams(
     LANGUAGES[language].server.states[state.type] ?? state.type,
     state as unknown as Record<string, unknown>,
   );
@@ -51,7 +56,7 @@ export function sayState(state: State, language: Language): string {
  * Fills in a server text. A missing parameter is shown as its name. Parameters can come from models and tools, so their
  * hidden characters are written out.
  */
-export function filled(template: string, params: Readonly<Record<string, unknown>>): string {
+export function fillParams(template: string, params: Readonly<Record<string, unknown>>): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     if (!Object.hasOwn(params, name)) return `(${name})`;
     const value = params[name];

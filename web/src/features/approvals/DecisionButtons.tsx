@@ -1,7 +1,7 @@
 /** The buttons of one call. They never scroll away. For a dangerous call, no button is the primary one. */
 import { useId } from "react";
 import type { CallView } from "../../api/schema";
-import { ariaKeys, keysShown } from "../../app/shortcuts";
+import { ariaKeys, formatKeys } from "../../app/shortcuts";
 import { useTexts } from "../../i18n/texts";
 import { Button } from "../../ui/Button";
 import type { DockControls } from "./ApprovalDock";
@@ -11,17 +11,17 @@ import { isDangerous } from "../tool-calls/callText";
 import { UnreadHint } from "../read-progress/UnreadHint";
 import { isElevationOffer, type PendingCall } from "./pendingCalls";
 
-export function Actions({ dock, pending: { call, sent } }: { dock: DockControls; pending: PendingCall }) {
+export function DecisionButtons({ dock, pending: { call, sent } }: { dock: DockControls; pending: PendingCall }) {
   const t = useTexts("approvals");
   const reason = useId();
   if (sent !== null) return <Submitting sent={sent} />;
-  const unread = dock.whyUnread([call]);
+  const unread = dock.unreadReason([call]);
   return (
     <div className="actions">
       <UnreadHint id={reason} dock={dock} calls={[call]} />
       <Button
         kind={isDangerous(call) ? [] : "primary"}
-        whyNot={dock.off ?? unread}
+        disabledReason={dock.disabledReason ?? unread}
         aria-describedby={unread === null ? undefined : reason}
         aria-keyshortcuts={isDangerous(call) ? undefined : "Enter 1"}
         onClick={() => decideOne(dock, call, "approve")}
@@ -31,41 +31,58 @@ export function Actions({ dock, pending: { call, sent } }: { dock: DockControls;
       </Button>
       <Button
         kind="danger"
-        whyNot={dock.off}
+        disabledReason={dock.disabledReason}
         title={t("rejectMeans")}
         aria-keyshortcuts={`${ariaKeys("Mod+Backspace")} 3`}
         onClick={() => decideOne(dock, call, "reject")}
       >
         {t("reject")}
-        <kbd className="kbd">{keysShown("Mod+⌫")}</kbd>
+        <kbd className="kbd">{formatKeys("Mod+⌫")}</kbd>
       </Button>
-      <CallActions dock={dock} call={call} />
+      <PanelButtons dock={dock} call={call} />
     </div>
   );
 }
 
 /** The actions that open a panel. */
-export function CallActions({ dock, call }: { dock: DockControls; call: CallView }) {
+export function PanelButtons({ dock, call }: { dock: DockControls; call: CallView }) {
   const t = useTexts("approvals");
-  const ask = (kind: OpenPanel["kind"]) => () => dock.openPanel({ kind, calls: [call] });
+  const openPanelOf = (kind: OpenPanel["kind"]) => () => dock.openPanel({ kind, calls: [call] });
   return (
     <>
-      <Button kind="quiet" whyNot={dock.off} title={t("tellMeans")} aria-keyshortcuts="4 R" onClick={ask("reason")}>
+      <Button
+        kind="quiet"
+        disabledReason={dock.disabledReason}
+        title={t("tellMeans")}
+        aria-keyshortcuts="4 R"
+        onClick={openPanelOf("reason")}
+      >
         {t("tell")}
         <SingleKey name="R" />
       </Button>
       {(call.rule_offers ?? []).length > 0 && (
-        <Button kind="quiet" whyNot={dock.off} title={t("alwaysMeans")} aria-keyshortcuts="2" onClick={ask("always")}>
+        <Button
+          kind="quiet"
+          disabledReason={dock.disabledReason}
+          title={t("alwaysMeans")}
+          aria-keyshortcuts="2"
+          onClick={openPanelOf("always")}
+        >
           {t("always")}
           <SingleKey name="2" />
         </Button>
       )}
       {isElevationOffer(call) && (
-        <Button kind="quiet" whyNot={dock.off} title={t("elevateMeans")} onClick={ask("elevate")}>
+        <Button
+          kind="quiet"
+          disabledReason={dock.disabledReason}
+          title={t("elevateMeans")}
+          onClick={openPanelOf("elevate")}
+        >
           {t("elevate")}
         </Button>
       )}
-      <Button kind="quiet" whyNot={dock.off} title={t("editMeans")} onClick={ask("edit")}>
+      <Button kind="quiet" disabledReason={dock.disabledReason} title={t("editMeans")} onClick={openPanelOf("edit")}>
         {t("edit")}
       </Button>
     </>

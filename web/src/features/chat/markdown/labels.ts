@@ -1,7 +1,7 @@
 /** The labels around an answer, supplied by the caller in the user's language. */
 import { createContext, useContext } from "react";
 
-export interface MarkdownWords {
+export interface MarkdownLabels {
   readonly copy: string;
   readonly copied: string;
   readonly copyTable: string;
@@ -17,16 +17,16 @@ export interface MarkdownWords {
   readonly notDone: string;
 }
 
-export interface Around {
-  readonly words: MarkdownWords;
+export interface MarkdownContextValue {
+  readonly labels: MarkdownLabels;
   readonly onCopied?: (() => void) | undefined;
 }
 
-const Context = createContext<Around | undefined>(undefined);
-export const AroundProvider = Context.Provider;
+const MarkdownContext = createContext<MarkdownContextValue | undefined>(undefined);
+export const MarkdownContextProvider = MarkdownContext.Provider;
 
-export function useAround(): Around {
-  const around = useContext(Context);
-  if (around === undefined) throw new Error("This is shown inside of Markdown only.");
-  return around;
+export function useMarkdownContext(): MarkdownContextValue {
+  const context = useContext(MarkdownContext);
+  if (context === undefined) throw new Error("This is shown inside of Markdown only.");
+  return context;
 }

@@ -1,9 +1,9 @@
 /** Maps the scopes of grammars to seven kinds of tokens, which are coloured by CSS. */
 import type { ThemeRegistrationRaw } from "@shikijs/primitive";
 
-export type Kind = "" | "keyword" | "string" | "number" | "comment" | "function" | "type" | "punctuation";
+export type TokenKind = "" | "keyword" | "string" | "number" | "comment" | "function" | "type" | "punctuation";
 
-const SCOPES: Readonly<Record<Exclude<Kind, "">, readonly string[]>> = {
+const SCOPES: Readonly<Record<Exclude<TokenKind, "">, readonly string[]>> = {
   comment: ["comment", "punctuation.definition.comment", "meta.diff.header", "meta.diff.range"],
   string: [
     "string",
@@ -53,7 +53,7 @@ const SCOPES: Readonly<Record<Exclude<Kind, "">, readonly string[]>> = {
 };
 
 /** A theme can only assign colours, so each kind is encoded as a colour. */
-const KINDS = new Map<string, Kind>();
+const KINDS = new Map<string, TokenKind>();
 const settings = Object.entries(SCOPES).map(([kind, scope], index) => {
   const foreground = `#00000${index + 1}`;
   KINDS.set(foreground, isKind(kind) ? kind : "");
@@ -62,10 +62,10 @@ const settings = Object.entries(SCOPES).map(([kind, scope], index) => {
 
 export const THEME: ThemeRegistrationRaw = { name: "kinds", fg: "#000000", bg: "#ffffff", settings };
 
-export function kindOf(color: string | undefined): Kind {
+export function tokenKindOf(color: string | undefined): TokenKind {
   return KINDS.get((color ?? "").toLowerCase()) ?? "";
 }
 
-function isKind(name: string): name is Exclude<Kind, ""> {
+function isKind(name: string): name is Exclude<TokenKind, ""> {
   return Object.hasOwn(SCOPES, name);
 }

@@ -1,21 +1,21 @@
 /** A message of the user with text, files and images, also while it is being sent. */
 import type { ReactNode } from "react";
-import type { Message } from "../../api/types";
-import { useAtom } from "../../app/atom";
-import { useLanguage, useSelector } from "../../app/appServices";
-import { useTexts } from "../../i18n/texts";
-import { whyBetweenTurnsOnly } from "../../store/selectors";
-import type { Outgoing } from "../../store/state";
-import { IconButton } from "../../ui/Button";
-import { timeOf } from "../../ui/timeFormat";
-import { CopyButton } from "./CopyButton";
-import { messageEdit } from "./messageEdit";
-import { SystemNotice } from "./SystemNotice";
-import { FileChips, filesOf } from "./user-message/FileChips";
-import { isUserMessage, textOf } from "./user-message/payloads";
-import { UserMessageEditor } from "./user-message/UserMessageEditor";
-import { UserMessageText } from "./user-message/UserMessageText";
-import { DeliveryStatus } from "./user-message/DeliveryStatus";
+import type { Message } from "../../../api/types";
+import { useAtom } from "../../../app/atom";
+import { useLanguage, useSelector } from "../../../app/appServices";
+import { useTexts } from "../../../i18n/texts";
+import { editBlockedReason } from "../../../store/selectors";
+import type { Outgoing } from "../../../store/state";
+import { IconButton } from "../../../ui/Button";
+import { timeOf } from "../../../ui/timeFormat";
+import { CopyIconButton } from "../CopyIconButton";
+import { messageEdit } from "../messageEdit";
+import { SystemNotice } from "../SystemNotice";
+import { FileChips, filesOf } from "./FileChips";
+import { isUserMessage, textOf } from "./payloads";
+import { UserMessageEditor } from "./UserMessageEditor";
+import { UserMessageText } from "./UserMessageText";
+import { DeliveryStatus } from "./DeliveryStatus";
 import "./user-message.css";
 
 interface Props {
@@ -55,7 +55,7 @@ export function UserMessage({ messages, context, versions }: Props) {
       </div>
       <footer className="row-foot">
         {versions}
-        {text !== "" && <CopyButton text={textOf(messages)} />}
+        {text !== "" && <CopyIconButton text={textOf(messages)} />}
         <EditButton context={context} onEdit={() => messageEdit.set({ context, id, text: textOf(messages) })} />
         <time dateTime={first.timestamp}>{timeOf(first.timestamp, language)}</time>
       </footer>
@@ -72,13 +72,13 @@ function displayText(messages: readonly Message[]): string {
 
 function EditButton({ context, onEdit }: { context: string; onEdit(): void }) {
   const t = useTexts("userMessage");
-  const whyNot = useSelector((state) => whyBetweenTurnsOnly(state, context), [context]);
+  const disabledReason = useSelector((state) => editBlockedReason(state, context), [context]);
   return (
     <IconButton
       kind={["quiet", "small"]}
       icon="edit"
       label={t("edit")}
-      whyNot={whyNot === null ? null : t(whyNot)}
+      disabledReason={disabledReason === null ? null : t(disabledReason)}
       onClick={onEdit}
     />
   );
