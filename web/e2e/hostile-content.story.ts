@@ -112,14 +112,14 @@ story("names, titles and rules are marked like the calls that are approved", asy
   const screen = await open();
   await screen.choose("supervised");
   const { page } = screen;
-  const marks = (within: Locator) => within.locator(".hidden-sign").allTextContents();
+  const marks = (within: Locator) => within.locator(".hidden-character").allTextContents();
   await screen.say("Look\u2003here");
   await screen.isReady(screen.decision("reject"));
   expect(await marks(screen.tab("Look"))).toEqual(["⟨U+2003⟩"]);
   expect(await marks(page.locator(".sidebar-item").filter({ hasText: "Look" }))).toEqual(["⟨U+2003⟩"]);
   await screen.decision("always").click();
   await screen.dock.getByRole("radio").last().waitFor();
-  expect(await marks(screen.dock.locator(".rule-shown"))).toEqual(["⟨U+0435⟩", "⟨U+2003⟩"]);
+  expect(await marks(screen.dock.locator(".rule-preview"))).toEqual(["⟨U+0435⟩", "⟨U+2003⟩"]);
   await screen.readsCalls();
   await screen.isReady(screen.decision("alwaysGive"));
   await screen.decision("alwaysGive").click();

@@ -12,7 +12,7 @@ test("a letter that looks like another is shown with its code", () => {
     </Lookalikes>,
   );
   expect(html).toBe(
-    '\u0441<span class="hidden-sign">⟨U+0441⟩</span>url<span class="hidden-sign">⟨U+00A0⟩</span>x \u0430',
+    '\u0441<span class="hidden-character">⟨U+0441⟩</span>url<span class="hidden-character">⟨U+00A0⟩</span>x \u0430',
   );
 });
 
@@ -37,5 +37,5 @@ test("only prose is shown without its odd blanks written out", () => {
 
 test("a sentence of ours marks what a name in it hides, and isolates what is read from right to left", () => {
   const html = renderToStaticMarkup(<ForeignText text={"Open \u05d0\u05d1 r\u0435⟨U+0435⟩ad"} />);
-  expect(html).toBe('Open <bdi>\u05d0\u05d1</bdi> r\u0435<span class="hidden-sign">⟨U+0435⟩</span>ad');
+  expect(html).toBe('Open <bdi>\u05d0\u05d1</bdi> r\u0435<span class="hidden-character">⟨U+0435⟩</span>ad');
 });

@@ -29,7 +29,7 @@ export function ForeignText({ text, isPath = false }: { text: string; isPath?: b
       index % 2 === 0 ? (
         <Runs key={index} text={part} />
       ) : (
-        <span key={index} className="hidden-sign">
+        <span key={index} className="hidden-character">
           {part}
         </span>
       ),

@@ -115,7 +115,7 @@ export function Menu({
                 entry.onSelect();
               }}
             >
-              {entry.icon !== undefined && <span className="menu-sign">{entry.icon}</span>}
+              {entry.icon !== undefined && <span className="menu-icon">{entry.icon}</span>}
               <span className="menu-words">
                 <span className="menu-label">
                   <ForeignText text={entry.label} />

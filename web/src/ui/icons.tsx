@@ -49,7 +49,7 @@ export type IconName = keyof typeof PATHS;
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (
     <svg
-      className="icon-sign"
+      className="icon-drawing"
       width={size}
       height={size}
       viewBox="0 0 20 20"

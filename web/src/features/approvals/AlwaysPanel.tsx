@@ -30,7 +30,7 @@ export function AlwaysPanel({ dock, call }: { dock: DockControls; call: CallView
     <PanelFrame label={t("alwaysTitle")} onBack={() => dock.openPanel(null)} onSubmit={submit}>
       <p className="panel-label">{t("alwaysTitle")}</p>
       <Lookalikes value={call.lookalikes ?? ""}>
-        <div className="ladders">
+        <div className="rule-option-groups">
           <RuleOptions
             title={t("alwaysHere")}
             offers={forContext}
@@ -45,7 +45,7 @@ export function AlwaysPanel({ dock, call }: { dock: DockControls; call: CallView
           />
         </div>
         {offer !== undefined && (
-          <p className="rule-shown" aria-live="polite">
+          <p className="rule-preview" aria-live="polite">
             <span className="soft small">{t("alwaysRule")}</span>{" "}
             <ForeignText text={ruleText(offer.rule, language, dock.id)} />
           </p>
@@ -87,7 +87,7 @@ function RuleOptions({ title, offers, selected, onSelect }: RuleOptionsProps) {
   const id = useId();
   if (offers.length === 0) return null;
   return (
-    <div className="ladder" role="group" aria-labelledby={id}>
+    <div className="rule-option-group" role="group" aria-labelledby={id}>
       <p className="small soft" id={id}>
         {title}
       </p>
@@ -95,7 +95,7 @@ function RuleOptions({ title, offers, selected, onSelect }: RuleOptionsProps) {
         <label key={scope} className="choice">
           <input
             type="radio"
-            name="rung"
+            name="rule-option"
             autoFocus={scope === selected}
             checked={scope === selected}
             onChange={() => onSelect(scope)}

@@ -184,7 +184,7 @@ function DecidedCalls({ decidedElsewhere, workspace }: DockState) {
   return decidedElsewhere.map((call) => (
     <p key={call.id} className="dock-answered">
       <Icon name="check" />
-      <span className="dock-essence">
+      <span className="dock-summary">
         {t("answered")}:{" "}
         <strong>
           <ForeignText text={titleOf(call, language)} />
@@ -211,7 +211,7 @@ function SubagentsWaiting({ ids }: { ids: readonly string[] }) {
   }, [first, text]);
   if (first === undefined) return null;
   return (
-    <p className="dock-below">
+    <p className="dock-subagents">
       <Icon name="split" />
       <span>{text}</span>
       <Button kind={["primary", "small"]} onClick={() => act({ kind: "activate", id: first })}>

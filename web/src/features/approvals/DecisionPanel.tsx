@@ -30,7 +30,7 @@ export function DecisionPanel({ dock, panel }: { dock: DockControls; panel: Open
   return (
     <>
       {isOneOfSeveral && panel.kind !== "elevate" && (
-        <p className="panel-what">
+        <p className="panel-call">
           <strong>
             <ForeignText text={titleOf(call, language)} />
           </strong>{" "}

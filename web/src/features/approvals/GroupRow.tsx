@@ -52,7 +52,7 @@ export function GroupRow({ dock, pending: { call, sent } }: { dock: DockControls
           <CallSummary
             call={call}
             workspace={dock.workspace}
-            extraClass={call.tool === "execute" ? "row-essence is-command" : "row-essence"}
+            extraClass={call.tool === "execute" ? "row-summary is-command" : "row-summary"}
           />
           {lineCounts !== null && <span className="row-counts">{lineCountText(lineCounts)}</span>}
         </button>

@@ -104,7 +104,7 @@ function Subagents({ parent, version, ...rest }: SubagentsProps) {
     useQuery("GET /api/contexts", { query: { parent, limit: 50 } }, `${version} ${refreshes}`).value?.items ?? [];
   if (items.length === 0) return null;
   return (
-    <ul className="sidebar-below" aria-label={t("agents")}>
+    <ul className="sidebar-subagents" aria-label={t("agents")}>
       {items.map((item) => (
         <li key={item.context_id}>
           <ConversationRow item={item} title={item.title ?? null} status={statusOf(item)} {...rest} />

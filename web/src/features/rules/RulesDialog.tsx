@@ -60,7 +60,7 @@ function RuleLine({ rule, context, onRevoked }: { rule: Rule; context: string | 
   };
   return (
     <li className={`rule is-${rule.effect}`}>
-      <span className="rule-sign">
+      <span className="rule-icon">
         <Icon name={EFFECT_ICONS[rule.effect]} />
       </span>
       <div className="rule-words">

@@ -50,13 +50,13 @@ export function CallLine({ call, result, context }: Props) {
     <li className={`call is-${outcome}`} data-call-line={call.id}>
       <div className="call-head">
         <button type="button" className="call-line" aria-expanded={isOpen} onClick={toggle}>
-          <span className="call-sign">
+          <span className="call-icon">
             <Icon name={STATUS_ICONS[outcome]} size={16} />
           </span>
           <span className="call-title">
             <ForeignText text={titleOf(call, language)} />
           </span>
-          <CallSummary call={call} workspace={workspace} extraClass="call-essence" />
+          <CallSummary call={call} workspace={workspace} extraClass="call-summary" />
           {call.edited === true && (
             <span className="call-mark" title={t("editedMeans")}>
               {t("edited")}

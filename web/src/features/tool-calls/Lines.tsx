@@ -62,7 +62,7 @@ function WindowedLines({ count, label, extraClass = "", renderLine, lineOf = ide
             key={item.key}
             ref={list.measureElement}
             data-index={item.index}
-            className="lines-one"
+            className="lines-row"
             style={{ transform: `translateY(${item.start - scrollMargin}px)` }}
           >
             {renderLine(item.index)}

@@ -141,14 +141,14 @@ export function Composer({ id }: { id: string | null }) {
         onKeyDown={onKeyDown}
       />
       <div className="composer-foot">
-        <div className="composer-chosen">
+        <div className="composer-settings">
           <AttachButton onFiles={(files) => void attachments.attach(files)} />
           <ModeSelector id={id} />
           {id !== null && <ElevationChip id={id} />}
           <ModelMenu id={id} />
           {id !== null && <TokenChip id={id} />}
         </div>
-        <span className="composer-do">
+        <span className="composer-actions">
           {isTurnOpen && (
             <IconButton
               icon="stop"
