@@ -28,7 +28,7 @@ export interface Answer {
 }
 
 /** The parts of a request that stories check. */
-export interface ModelRequest {
+interface ModelRequest {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
 }

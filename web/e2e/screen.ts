@@ -35,7 +35,7 @@ const MODES = {
   plan: ["Plan", "计划"],
   ask: ["Ask", "仅对话"],
 } as const;
-export type Mode = keyof typeof MODES;
+type Mode = keyof typeof MODES;
 
 export class Screen {
   constructor(

@@ -3,7 +3,7 @@ import type { CallView, ContextView, Session } from "../src/api/schema";
 import type { Message, Signal, State } from "../src/api/types";
 import { AT, type ModelContext, openCall, shapeOf } from "./modelContext";
 
-export interface Model {
+interface Model {
   contexts: Map<string, ModelContext>;
   session: Session;
   /** Every list of message ids that a branch ever had, by branch key; every delta ever streamed, by message. */

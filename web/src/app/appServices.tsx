@@ -61,7 +61,7 @@ export function languageOf(state: State): Language {
   );
 }
 
-export interface Query<T> {
+interface Query<T> {
   readonly value: T | null;
   readonly problem: Problem | null;
   readonly refetch: () => void;

@@ -3,7 +3,7 @@ import { useEffect } from "react";
 
 const PRODUCT_NAME = "Pilothouse";
 
-export interface TitleParts {
+interface TitleParts {
   /** Marks a conversation that needs the user. */
   readonly badge?: string;
   readonly conversation?: string;

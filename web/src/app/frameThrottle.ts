@@ -7,7 +7,7 @@ import type { State } from "../store/state";
 import { type Store, selectFrom } from "../store/store";
 
 /** Schedules rendering. `frame` returns a function that cancels. */
-export interface FrameScheduler {
+interface FrameScheduler {
   now(): number;
   frame(work: () => void): () => void;
 }

@@ -6,7 +6,7 @@
 import { GRACE_MS } from "./focusPolicy";
 
 /** The element that a key was pressed on. */
-export interface Pressable {
+interface Pressable {
   readonly isConnected: boolean;
 }
 

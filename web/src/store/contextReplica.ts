@@ -8,7 +8,7 @@ import { type ContextReplica, type Remote, type Tick, markStale } from "./state"
 
 const STATE_RECHECK_MS = 300;
 
-export type ContextSignal = Exclude<Signal, { event: "SessionChanged" }>;
+type ContextSignal = Exclude<Signal, { event: "SessionChanged" }>;
 
 /**
  * Whether a response is newer than the stored value: it was requested after the value was received, or has a higher

@@ -11,7 +11,7 @@ import { followedContexts, nextDue, wants } from "./wants";
 
 const MAX_CONCURRENT_PULLS = 6;
 
-export interface Runner {
+interface Runner {
   /** Sends a command. Returns its key in `outgoing`. */
   act(command: Command): string;
   /** Retries all pending retries at once. */

@@ -7,7 +7,7 @@ import { memoizeByParts } from "./structuralSharing";
 import { type ContextReplica, type Outgoing, type State, type StreamingMessage, activeId } from "./state";
 import { BANNER_DELAY_MS } from "./wants";
 
-export interface VisibleMessages {
+interface VisibleMessages {
   readonly messages: readonly Message[];
   /** Sent messages that the server has not stored yet; displayed before the streaming answer. */
   readonly sending: readonly Outgoing[];

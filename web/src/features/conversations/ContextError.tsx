@@ -13,7 +13,7 @@ import { Skeleton } from "../../ui/Skeleton";
 import "./context-error.css";
 
 /** The content of the main area. */
-export type MainView = "new" | "transcript" | "loading" | "gone" | "problem" | "refused";
+type MainView = "new" | "transcript" | "loading" | "gone" | "problem" | "refused";
 
 export function mainViewOf(state: State, id: string | null): MainView {
   const replica = id === null ? undefined : state.contexts[id];

@@ -12,7 +12,7 @@ export function dayOf(timestamp: string, now: Date): Day {
   return date >= midnight ? "yesterday" : "earlier";
 }
 
-export interface DayGroup<T> {
+interface DayGroup<T> {
   readonly day: Day;
   readonly items: readonly T[];
 }

@@ -1,7 +1,7 @@
 /** Example prompts that fit the mode. For the demo model, only prompts that it understands. */
 import type { TextName } from "../../i18n/catalogue";
 
-export type Example = TextName<"examples">;
+type Example = TextName<"examples">;
 
 const DEMO_AGENT_EXAMPLES: readonly Example[] = ["list", "write", "run", "steps"];
 const DEMO_READ_ONLY_EXAMPLES: readonly Example[] = ["list", "read", "ask", "write"];

@@ -13,7 +13,7 @@ import { translateProblem } from "../../ui/ProblemNote";
 import { DeleteDialog } from "./DeleteDialog";
 import { refreshConversations } from "./useConversations";
 
-export interface Conversation {
+interface Conversation {
   readonly id: string;
   readonly title: string;
   readonly archived: boolean;

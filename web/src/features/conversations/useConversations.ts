@@ -37,7 +37,7 @@ export function useRecentConversations(count: number): readonly ContextSummary[]
   return useQuery("GET /api/contexts", { query: { limit: count } }, useListVersion()).value?.items ?? NO_CONVERSATIONS;
 }
 
-export interface Conversations {
+interface Conversations {
   /** Null until loaded. */
   readonly items: readonly ContextSummary[] | null;
   readonly hasMore: boolean;

@@ -82,7 +82,7 @@ function parseHunkLine(line: string, position: HunkPosition): DiffLine | null {
   return diffLine;
 }
 
-export interface LineCounts {
+interface LineCounts {
   readonly added: number;
   readonly removed: number;
   /** Whether the diff was cut, so that there are more changes than counted. */
@@ -103,8 +103,7 @@ export function lineCountText({ added, removed, isCut }: LineCounts): string {
 }
 
 /** A row of the two-column view. Lines that belong to neither side span both columns. */
-export type SideBySide =
-  { readonly left: DiffLine | null; readonly right: DiffLine | null } | { readonly both: DiffLine };
+type SideBySide = { readonly left: DiffLine | null; readonly right: DiffLine | null } | { readonly both: DiffLine };
 
 export function sideBySide(lines: readonly DiffLine[]): readonly SideBySide[] {
   const rows: SideBySide[] = [];

@@ -2,7 +2,7 @@
 import type { NewContext } from "../../api/schema";
 import { createAtom, useAtom } from "../../app/atom";
 
-export interface NewContextSettings {
+interface NewContextSettings {
   /** Null selects the preferred model, or the default model if there is none. */
   readonly model: string | null;
   readonly persona: string | null;

@@ -3,7 +3,7 @@ import type { CallView, ContextView, ModeView } from "../../api/schema";
 
 export const MODE_STORAGE_KEY = "ai-chat-mode";
 
-export interface StoredMode {
+interface StoredMode {
   readonly mode: string;
   readonly updatedAt: number;
 }

@@ -39,7 +39,7 @@ interface RowBox {
 }
 
 /** The unread part of a text. */
-export interface UnreadPart {
+interface UnreadPart {
   /** The number of unread lines in its boxes. */
   readonly lines: number;
   /** The direction of the first unread content outside of the boxes, if that is out of sight. */

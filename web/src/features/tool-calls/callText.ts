@@ -55,7 +55,7 @@ export function argumentsOf(call: Pick<CallView, "arguments">): Readonly<Record<
 }
 
 /** The main content of a call: a diff, an argument such as a command, or a text; null if there are only arguments. */
-export type CallContent =
+type CallContent =
   | { readonly kind: "diff"; readonly text: string }
   | { readonly kind: "argument"; readonly name: string; readonly text: string }
   | { readonly kind: "text"; readonly text: string }

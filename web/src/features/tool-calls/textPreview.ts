@@ -5,7 +5,7 @@ export const MAX_PREVIEW_CHARACTERS = 2_000;
 export const MAX_UNVIRTUALIZED_LINES = 400;
 const MAX_PIECE_CHARACTERS = 2_000;
 
-export interface Preview {
+interface Preview {
   /** `head + rest` is the whole text. */
   readonly head: string;
   readonly rest: string;
@@ -48,7 +48,7 @@ export function linesIn(text: string): number {
   return text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
 }
 
-export interface LinePiece {
+interface LinePiece {
   readonly text: string;
   /** The number of the line that contains this piece. */
   readonly line: number;

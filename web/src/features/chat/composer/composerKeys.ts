@@ -47,7 +47,7 @@ export function isTouch(): boolean {
   return matchMedia("(pointer: coarse)").matches;
 }
 
-export type ComposerAction =
+type ComposerAction =
   "send" | "stop" | "edit_last" | "nothing" | "list_up" | "list_down" | "list_choose" | "list_close";
 
 const LIST_KEYS: Readonly<Record<string, ComposerAction>> = {

@@ -18,14 +18,14 @@ export interface Upload {
   readonly problem: Problem | null;
 }
 
-export interface Uploads extends Atom<readonly Upload[]> {
+interface Uploads extends Atom<readonly Upload[]> {
   start(sendFile: SendFile, key: string, context: string, file: NamedFile): void;
   retry(sendFile: SendFile, key: string): void;
   /** Aborts an upload, or removes a failed one. */
   remove(key: string): void;
 }
 
-export interface NamedFile {
+interface NamedFile {
   readonly name: string;
   readonly bytes: Blob;
   readonly preview: string | null;

@@ -6,7 +6,7 @@ const MAX_PREVIEW_CHARACTERS = 40_000;
 /** Lines without these characters are shown as they are: checking each letter would be slow. */
 const UNUSUAL = /[^\n\t -~]/;
 
-export interface CodePreview {
+interface CodePreview {
   readonly text: string;
   readonly lines: number;
   readonly isCut: boolean;

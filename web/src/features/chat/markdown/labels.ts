@@ -17,7 +17,7 @@ export interface MarkdownLabels {
   readonly notDone: string;
 }
 
-export interface MarkdownContextValue {
+interface MarkdownContextValue {
   readonly labels: MarkdownLabels;
   readonly onCopied?: (() => void) | undefined;
 }

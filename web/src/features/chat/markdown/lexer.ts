@@ -2,7 +2,7 @@
 import { Lexer, Tokenizer, type Links, type Token, type Tokens } from "marked";
 import { CjkHooks, inlineRules } from "./cjk";
 
-export interface LexResult {
+interface LexResult {
   readonly tokens: readonly Token[];
   readonly links: Readonly<Links>;
 }

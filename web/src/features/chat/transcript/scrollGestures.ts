@@ -1,7 +1,7 @@
 /** Detects scroll gestures (wheel, touch, keys) before the list moves. */
 import { isComposing } from "../../../app/shortcuts";
 
-export interface ScrollGestureHandlers {
+interface ScrollGestureHandlers {
   up(): void;
   down(): void;
   start(): void;

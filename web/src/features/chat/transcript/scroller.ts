@@ -21,7 +21,7 @@ const SETTLE_MS = 500;
  * A visible row and its distance from the upper edge. For a row that begins above the edge, `part` is the first visible
  * part.
  */
-export interface Anchor {
+interface Anchor {
   readonly id: string;
   readonly offset: number;
   readonly part?: { readonly element: Element; readonly offset: number } | undefined;

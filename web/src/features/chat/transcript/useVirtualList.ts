@@ -12,7 +12,7 @@ interface Row {
   readonly id: string;
 }
 
-export interface Rows<T> {
+interface Rows<T> {
   /** The key under which the list and its position are cached. */
   readonly name: string;
   readonly stored: readonly T[];
@@ -23,7 +23,7 @@ export interface Rows<T> {
   readonly lastSentKey: string | null;
 }
 
-export interface VirtualListView<T extends Row> {
+interface VirtualListView<T extends Row> {
   readonly list: VirtualList<T>;
   readonly ranges: readonly IndexRange[];
   readonly status: ListStatus;

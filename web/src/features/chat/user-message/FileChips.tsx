@@ -13,7 +13,7 @@ import { translateProblem } from "../../../ui/ProblemNote";
 import { uploadName } from "../composer/uploads";
 
 /** A file or image of a stored message or of a payload. */
-export interface FilePart {
+interface FilePart {
   readonly key: string;
   readonly type: "file_reference" | "image";
   readonly path?: string | null | undefined;

@@ -1,6 +1,6 @@
 /** The highlighted languages, with their names in fences and their file extensions. */
 
-export interface Language {
+interface Language {
   readonly name: string;
   readonly extension: string;
 }
