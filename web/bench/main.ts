@@ -5,9 +5,9 @@
  */
 import { type Browser, type Page } from "playwright-core";
 import { launch } from "../e2e/browser";
-import { idleFrames, plainList, plainText } from "./floors";
+import { idleFrames, plainList, plainText } from "./baselines";
 import { interactions } from "./interactions";
-import { firstLoad, opening, weight } from "./opening";
+import { firstLoad, openingTimes, memory } from "./loading";
 import { sizes } from "./sizes";
 import { measure } from "./store";
 import { drift, streaming } from "./streaming";
@@ -23,7 +23,7 @@ export interface Figure {
 export interface Bench {
   readonly browser: Browser;
   readonly contexts: Readonly<Record<string, string>>;
-  ask(method: string, path: string, body?: object): Promise<unknown>;
+  request(method: string, path: string, body?: object): Promise<unknown>;
   /** Opens a page with an empty cache. */
   open(): Promise<Page>;
   close(page: Page): Promise<void>;
@@ -36,7 +36,7 @@ async function run(): Promise<void> {
   const bench: Bench = {
     browser,
     contexts: JSON.parse(contexts) as Record<string, string>,
-    async ask(method, path, body) {
+    async request(method, path, body) {
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
       const answer = await fetch(base + path, {
         method,
@@ -57,14 +57,14 @@ async function run(): Promise<void> {
     close: (page) => page.context().close(),
   };
   for (const id of Object.values(bench.contexts))
-    await bench.ask("PUT", "/api/session/active-context", { context_id: id });
+    await bench.request("PUT", "/api/session/active-context", { context_id: id });
   const [idle, slowIdle] = [await idleFrames(bench, 1), await idleFrames(bench, 4)];
   const text = await plainText(bench);
   const parts: (() => Promise<readonly Figure[]>)[] = [
     () => sizes(),
     () => firstLoad(bench),
-    async () => opening(bench, await plainList(bench)),
-    () => weight(bench),
+    async () => openingTimes(bench, await plainList(bench)),
+    () => memory(bench),
     () => streaming(bench, 1, idle, text),
     () => streaming(bench, 4, slowIdle, text),
     () => drift(bench),
@@ -86,7 +86,7 @@ async function run(): Promise<void> {
 function store(): readonly Figure[] {
   const [few, many] = [measure(100), measure(10_000)];
   return [
-    { name: "store: a piece, 10,000 messages (floor 100)", unit: "us", ours: many.piece, floor: few.piece },
+    { name: "store: a piece, 10,000 messages (floor 100)", unit: "us", ours: many.delta, floor: few.delta },
     { name: "store: a state, 10,000 messages (floor 100)", unit: "us", ours: many.state, floor: few.state },
     { name: "store: a message, 10,000 (floor 100)", unit: "us", ours: many.added, floor: few.added },
   ];

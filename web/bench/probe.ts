@@ -1,7 +1,7 @@
 /** Measurements inside a page: frames, long tasks, layout shifts, interactions, timestamps in the model's answer. */
 import type { Page } from "playwright-core";
 
-export interface Seen {
+export interface Measurements {
   readonly gaps: readonly number[];
   readonly tasks: readonly number[];
   readonly shift: number;
@@ -12,27 +12,27 @@ export interface Seen {
   readonly milliseconds: number;
 }
 
-type Watching = { stop(): Seen };
+type Recorder = { stop(): Measurements };
 
 /** Starts the measurements; `measurements` returns them. */
-export async function watch(page: Page): Promise<void> {
+export async function startMeasuring(page: Page): Promise<void> {
   await page.evaluate(() => {
     const gaps: number[] = [];
     const tasks: number[] = [];
     const delays: number[] = [];
     const interactions: Record<string, number> = {};
-    const known = new Set<string>();
+    const knownStamps = new Set<string>();
     let shift = 0;
     let isOver = false;
     let last = performance.now();
-    const began = last;
+    const startedAt = last;
     const frame = (now: number) => {
       gaps.push(now - last);
       last = now;
       if (!isOver) requestAnimationFrame(frame);
     };
     requestAnimationFrame(frame);
-    const take = (entries: PerformanceEntryList) => {
+    const addEntries = (entries: PerformanceEntryList) => {
       for (const entry of entries) {
         if (entry.entryType === "longtask") tasks.push(entry.duration);
         if ("hadRecentInput" in entry && entry.hadRecentInput === false && "value" in entry)
@@ -42,7 +42,7 @@ export async function watch(page: Page): Promise<void> {
         }
       }
     };
-    const observer = new PerformanceObserver((list) => take(list.getEntries()));
+    const observer = new PerformanceObserver((list) => addEntries(list.getEntries()));
     for (const type of ["longtask", "layout-shift"]) observer.observe({ type });
     observer.observe({ type: "event", durationThreshold: 16 } as PerformanceObserverInit);
     const stamps = new MutationObserver((changes) => {
@@ -50,10 +50,10 @@ export async function watch(page: Page): Promise<void> {
       for (const { target, addedNodes } of changes) {
         for (const node of [target, ...addedNodes]) {
           for (const stamp of (node.textContent ?? "").slice(-400).match(/t\d{13}/g) ?? [])
-            if (!known.has(stamp)) fresh.add(stamp);
+            if (!knownStamps.has(stamp)) fresh.add(stamp);
         }
       }
-      for (const stamp of fresh) known.add(stamp);
+      for (const stamp of fresh) knownStamps.add(stamp);
       if (fresh.size === 0) return;
       requestAnimationFrame(() => {
         const { port1, port2 } = new MessageChannel();
@@ -65,24 +65,24 @@ export async function watch(page: Page): Promise<void> {
     });
     const list = document.querySelector(".transcript");
     if (list !== null) {
-      for (const stamp of list.textContent?.match(/t\d{13}/g) ?? []) known.add(stamp);
+      for (const stamp of list.textContent?.match(/t\d{13}/g) ?? []) knownStamps.add(stamp);
       stamps.observe(list, { subtree: true, childList: true, characterData: true });
     }
-    const watching: Watching = {
+    const recorder: Recorder = {
       stop() {
         isOver = true;
-        take(observer.takeRecords());
+        addEntries(observer.takeRecords());
         observer.disconnect();
         stamps.disconnect();
-        return { gaps: gaps.slice(1), tasks, shift, delays, interactions, milliseconds: performance.now() - began };
+        return { gaps: gaps.slice(1), tasks, shift, delays, interactions, milliseconds: performance.now() - startedAt };
       },
     };
-    Object.assign(window, { watching });
+    Object.assign(window, { recorder });
   });
 }
 
-export function seen(page: Page): Promise<Seen> {
-  return page.evaluate(() => (window as unknown as { watching: Watching }).watching.stop());
+export function measurements(page: Page): Promise<Measurements> {
+  return page.evaluate(() => (window as unknown as { recorder: Recorder }).recorder.stop());
 }
 
 export async function throttle(page: Page, times: number): Promise<void> {

@@ -9,36 +9,36 @@ import { wants } from "../src/store/wants";
 import { createRowBuilder } from "../src/features/chat/transcript/rows";
 
 const ID = "context";
-const AT = "2026-01-01T00:00:00.000Z";
+const TIMESTAMP = "2026-01-01T00:00:00.000Z";
 
 function message(number: number): Message {
   const text = {
     type: "text",
     content: `${number} `.padEnd(200, "x"),
     message_id: `message-${number}`,
-    timestamp: AT,
+    timestamp: TIMESTAMP,
   } as const;
   return { ...text, role: number % 2 === 0 ? "user" : "assistant" };
 }
 
 /** A store with messages, observed like in the web client: by a runner and by selectors. */
-function loaded(count: number): {
+function createLoadedStore(count: number): {
   store: Store;
   version: () => number;
-  shape: (length: number, version: number) => ContextView;
+  viewOf: (length: number, version: number) => ContextView;
 } {
   const store = createStore(browserEnvironment);
   let version = 1;
   const all = Array.from({ length: count }, (_, number) => message(number));
-  const shape = (length: number, of: number): ContextView => {
+  const viewOf = (length: number, viewVersion: number): ContextView => {
     const ids = Array.from(
       { length: Math.min(50, length) },
       (_, index) => `message-${length - Math.min(50, length) + index}`,
     );
-    const branch = { name: "main", key: "key", length, message_ids: ids, created_at: AT };
+    const branch = { name: "main", key: "key", length, message_ids: ids, created_at: TIMESTAMP };
     return {
       context_id: ID,
-      version: of,
+      version: viewVersion,
       active_branch: "main",
       branches: { main: branch },
       current_state: { type: "streaming_llm_response", chunks_received: 1, chars_accumulated: 1 },
@@ -66,7 +66,7 @@ function loaded(count: number): {
     kind: "context",
     pull: { kind: "context", id: ID },
     requestedAt: requestedAt(),
-    answer: shape(count, version),
+    answer: viewOf(count, version),
   });
   for (;;) {
     const { branch } = store.getSnapshot().contexts[ID] ?? {
@@ -85,7 +85,7 @@ function loaded(count: number): {
     } else if (branch.firstPosition > 0) {
       const before = branch.firstPosition;
       const ids = all.slice(Math.max(0, before - 2000), before).map((each) => each.message_id);
-      const answer = { name: "main", key: "key", length: count, message_ids: ids, created_at: AT } as never;
+      const answer = { name: "main", key: "key", length: count, message_ids: ids, created_at: TIMESTAMP } as never;
       store.dispatch({
         type: "answered",
         kind: "older",
@@ -96,15 +96,15 @@ function loaded(count: number): {
     } else break;
   }
   store.subscribe(() => void wants(store.getSnapshot()));
-  const make = createRowBuilder();
+  const buildRows = createRowBuilder();
   const messages = store.select((state) => visibleMessages(state, ID).messages);
-  messages.subscribe(() => void make(messages.getSnapshot()));
+  messages.subscribe(() => void buildRows(messages.getSnapshot()));
   store.select((state) => visibleMessages(state, ID).streaming).subscribe(() => {});
   for (let part = 0; part < 60; part++) store.select((state) => [activeId(state), part]).subscribe(() => {});
-  return { store, version: () => version++, shape };
+  return { store, version: () => version++, viewOf };
 }
 
-function timed(work: (turn: number) => void, turns: number): number {
+function microsecondsPerRun(work: (turn: number) => void, turns: number): number {
   for (let turn = 0; turn < turns / 4; turn++) work(turn);
   // CPU time, because other processes may use the machine.
   const before = process.cpuUsage();
@@ -112,11 +112,11 @@ function timed(work: (turn: number) => void, turns: number): number {
   return process.cpuUsage(before).user / turns;
 }
 
-export function measure(count: number): { readonly piece: number; readonly state: number; readonly added: number } {
-  const { store, shape } = loaded(count);
+export function measure(count: number): { readonly delta: number; readonly state: number; readonly added: number } {
+  const { store, viewOf } = createLoadedStore(count);
   if (visibleMessages(store.getSnapshot(), ID).messages.length !== count) throw new Error("not loaded");
   let sequence = 0;
-  const piece = timed(() => {
+  const delta = microsecondsPerRun(() => {
     sequence += 1;
     store.dispatch({
       type: "signal",
@@ -126,15 +126,15 @@ export function measure(count: number): { readonly piece: number; readonly state
     const pull = { kind: "text", id: ID, message: "new", from: sequence - 1 } as const;
     store.dispatch({ type: "answered", kind: "text", pull, requestedAt, answer: [{ sequence, delta: "word " }] });
   }, 400);
-  const state = timed((turn) => {
-    const told = { type: "streaming_llm_response", chunks_received: turn, chars_accumulated: turn } as const;
+  const state = microsecondsPerRun((turn) => {
+    const state = { type: "streaming_llm_response", chunks_received: turn, chars_accumulated: turn } as const;
     store.dispatch({
       type: "signal",
-      signal: { event: "StateChanged", context_id: ID, version: 1, state: told } as never,
+      signal: { event: "StateChanged", context_id: ID, version: 1, state: state } as never,
     });
   }, 400);
   let length = count;
-  const added = timed(() => {
+  const added = microsecondsPerRun(() => {
     length += 1;
     const requestedAt = () => store.getSnapshot().tick;
     store.dispatch({
@@ -142,7 +142,7 @@ export function measure(count: number): { readonly piece: number; readonly state
       kind: "context",
       pull: { kind: "context", id: ID },
       requestedAt: requestedAt(),
-      answer: shape(length, length),
+      answer: viewOf(length, length),
     });
     const answer = [message(length - 1)];
     const ids = answer.map((each) => each.message_id);
@@ -154,5 +154,5 @@ export function measure(count: number): { readonly piece: number; readonly state
       answer,
     });
   }, 40);
-  return { piece, state, added };
+  return { delta, state, added };
 }

@@ -1,14 +1,14 @@
 /** Streaming at 200 tokens a second, at the end of 10,000 messages. */
 import type { Page } from "playwright-core";
 import type { Bench, Figure } from "./main";
-import { goTo } from "./opening";
-import { type Seen, seen, throttle, watch } from "./probe";
-import { percentile, share, sum } from "./stats";
+import { openTab } from "./loading";
+import { type Measurements, measurements, throttle, startMeasuring } from "./probe";
+import { percentile, percentOver, sum } from "./stats";
 
-const LONG = "10000";
+const LONG_TITLE = "10000";
 
 /** Makes the model stream for some seconds. Returns when its first tokens are displayed. */
-export async function speak(bench: Bench, page: Page, title: string, seconds: number): Promise<void> {
+export async function streamAnswer(bench: Bench, page: Page, title: string, seconds: number): Promise<void> {
   const before = await page.evaluate(
     () =>
       document
@@ -17,7 +17,7 @@ export async function speak(bench: Bench, page: Page, title: string, seconds: nu
         ?.at(-1) ?? "",
   );
   const content = `${seconds} seconds please`;
-  await bench.ask("POST", `/api/contexts/${bench.contexts[title] ?? ""}/messages`, {
+  await bench.request("POST", `/api/contexts/${bench.contexts[title] ?? ""}/messages`, {
     payload: { type: "text", content },
   });
   await page.waitForFunction(
@@ -30,60 +30,70 @@ export async function speak(bench: Bench, page: Page, title: string, seconds: nu
   );
 }
 
-export async function rested(page: Page): Promise<void> {
+export async function waitUntilIdle(page: Page): Promise<void> {
   await page.locator('.state-line[data-state="idle"]').waitFor({ timeout: 60_000 });
 }
 
-export async function streaming(bench: Bench, times: number, idle: Seen, text: Seen): Promise<readonly Figure[]> {
+export async function streaming(
+  bench: Bench,
+  times: number,
+  idle: Measurements,
+  text: Measurements,
+): Promise<readonly Figure[]> {
   const page = await bench.open();
-  await goTo(page, LONG, "");
+  await openTab(page, LONG_TITLE, "");
   await throttle(page, times);
-  await speak(bench, page, LONG, 10);
-  await watch(page);
+  await streamAnswer(bench, page, LONG_TITLE, 10);
+  await startMeasuring(page);
   await page.waitForTimeout(8_000);
-  const found = await seen(page);
+  const result = await measurements(page);
   await throttle(page, 1);
-  await rested(page);
+  await waitUntilIdle(page);
   await bench.close(page);
-  const tasks = (sum(found.tasks) / found.milliseconds) * 100;
+  const tasks = (sum(result.tasks) / result.milliseconds) * 100;
   if (times > 1) {
     return [
       {
         name: `streaming, CPU / ${times}: gap, p95`,
         unit: "ms",
-        ours: percentile(found.gaps, 95),
+        ours: percentile(result.gaps, 95),
         floor: percentile(idle.gaps, 95),
       },
       { name: `streaming, CPU / ${times}: long tasks`, unit: "%", ours: tasks },
-      { name: `streaming, CPU / ${times}: to screen, p95`, unit: "ms", ours: percentile(found.delays, 95) },
+      { name: `streaming, CPU / ${times}: to screen, p95`, unit: "ms", ours: percentile(result.delays, 95) },
     ];
   }
   return [
     {
       name: "streaming: gap between frames, p95",
       unit: "ms",
-      ours: percentile(found.gaps, 95),
+      ours: percentile(result.gaps, 95),
       floor: percentile(idle.gaps, 95),
     },
     {
       name: "streaming: gap between frames, p99",
       unit: "ms",
-      ours: percentile(found.gaps, 99),
+      ours: percentile(result.gaps, 99),
       floor: percentile(text.gaps, 99),
     },
-    { name: "streaming: frames over 50 ms", unit: "%", ours: share(found.gaps, 50), floor: share(text.gaps, 50) },
+    {
+      name: "streaming: frames over 50 ms",
+      unit: "%",
+      ours: percentOver(result.gaps, 50),
+      floor: percentOver(text.gaps, 50),
+    },
     { name: "streaming: long tasks", unit: "%", ours: tasks, floor: (sum(text.tasks) / text.milliseconds) * 100 },
-    { name: "streaming: from model to screen, p50", unit: "ms", ours: percentile(found.delays, 50) },
-    { name: "streaming: from model to screen, p95", unit: "ms", ours: percentile(found.delays, 95) },
-    { name: "streaming: shift of the layout (CLS)", unit: "", ours: found.shift, floor: text.shift },
+    { name: "streaming: from model to screen, p50", unit: "ms", ours: percentile(result.delays, 50) },
+    { name: "streaming: from model to screen, p95", unit: "ms", ours: percentile(result.delays, 95) },
+    { name: "streaming: shift of the layout (CLS)", unit: "", ours: result.shift, floor: text.shift },
   ];
 }
 
 /** Reads a little above the end during 10 seconds of an answer. */
 export async function drift(bench: Bench): Promise<readonly Figure[]> {
   const page = await bench.open();
-  await goTo(page, LONG, "");
-  await speak(bench, page, LONG, 10);
+  await openTab(page, LONG_TITLE, "");
+  await streamAnswer(bench, page, LONG_TITLE, 10);
   await page.getByRole("log").hover();
   await page.mouse.wheel(0, -300);
   await page.waitForTimeout(300);
@@ -101,7 +111,7 @@ export async function drift(bench: Bench): Promise<readonly Figure[]> {
     }
     return worst;
   });
-  await rested(page);
+  await waitUntilIdle(page);
   await bench.close(page);
   return [{ name: "10 s unpinned: drift of what is read", unit: "px", ours }];
 }

@@ -17,61 +17,61 @@ async function resend(screen: Screen, from: string | RegExp, to: string): Promis
   await editor.press("Enter");
 }
 
-story("an edited message leads back to what was said before, and again forward", async ({ model, open }) => {
+story("an edited message can be switched to its previous version and back", async ({ model, open }) => {
   model.answers("Red.", "Green.", "Blue.");
   const screen = await open();
   const { keyboard } = screen.page;
-  await screen.say("name a colour");
-  await screen.reads("Red.");
-  await screen.say("another one");
-  await screen.reads("Green.");
-  await screen.rests();
+  await screen.sendMessage("name a colour");
+  await screen.waitForText("Red.");
+  await screen.sendMessage("another one");
+  await screen.waitForText("Green.");
+  await screen.waitUntilIdle();
   expect(await screen.page.locator(".versions").count()).toBe(0);
   await resend(screen, "name a colour", "name a cold colour");
-  await screen.reads("Blue.");
-  await screen.rests();
+  await screen.waitForText("Blue.");
+  await screen.waitUntilIdle();
   await versions(screen, 2, 2).getByText("2 / 2").waitFor();
   expect(await screen.transcript.getByText("Green.").count()).toBe(0);
 
   await versions(screen, 2, 2).getByRole("button", { name: "Previous version" }).click();
-  await screen.reads("Green.");
-  await screen.reads("another one");
+  await screen.waitForText("Green.");
+  await screen.waitForText("another one");
   expect(await screen.transcript.getByText("Blue.").count()).toBe(0);
   const previous = versions(screen, 1, 2).getByRole("button", { name: "Previous version" });
   expect(await previous.getAttribute("aria-disabled")).toBe("true");
   expect(await previous.getAttribute("title")).toBe("This is the first version");
 
   const next = versions(screen, 1, 2).getByRole("button", { name: "Next version" });
-  await screen.isFocused(previous);
+  await screen.waitUntilFocused(previous);
   await keyboard.press("Tab");
-  await screen.isFocused(next);
+  await screen.waitUntilFocused(next);
   await keyboard.press("Enter");
-  await screen.reads("Blue.");
-  await screen.isFocused(versions(screen, 2, 2).getByRole("button", { name: "Next version" }));
+  await screen.waitForText("Blue.");
+  await screen.waitUntilFocused(versions(screen, 2, 2).getByRole("button", { name: "Next version" }));
 });
 
-story("while a turn runs, the versions cannot be switched, and say why", async ({ model, open }) => {
+story("versions cannot be switched while a turn runs, and the buttons say why", async ({ model, open }) => {
   model.answers("红色", "蓝色", { text: "绿色", hold: 1 });
   const screen = await open({ language: "zh" });
-  await screen.say("说一种颜色");
-  await screen.reads("红色");
+  await screen.sendMessage("说一种颜色");
+  await screen.waitForText("红色");
   await resend(screen, "说一种颜色", "说一种冷色");
-  await screen.reads("蓝色");
+  await screen.waitForText("蓝色");
   const previous = versions(screen, 2, 2).getByRole("button", { name: "上一个版本" });
-  await screen.isReady(previous);
-  await screen.say("再说一种");
-  await model.held();
+  await screen.waitUntilReady(previous);
+  await screen.sendMessage("再说一种");
+  await model.waitForHold();
   await expect.poll(() => previous.getAttribute("title")).toBe("本轮结束后才能切换版本");
   expect(await previous.getAttribute("aria-disabled")).toBe("true");
   model.release();
-  await screen.isReady(previous);
+  await screen.waitUntilReady(previous);
 });
 
-story("a version far up in a long conversation is shown in its place", async ({ model, open, host }) => {
+story("switching a version far up in a long conversation scrolls to it", async ({ model, open, host }) => {
   model.answers("Said anew.");
   await longConversation(host, 240);
   const screen = await open();
-  await screen.reads(/^239 /);
+  await screen.waitForText(/^239 /);
   await screen.transcript.focus();
   await expect
     .poll(
@@ -83,13 +83,13 @@ story("a version far up in a long conversation is shown in its place", async ({ 
     )
     .toBe(true);
   await resend(screen, /^2 words/, "said otherwise");
-  await screen.reads("Said anew.");
-  await screen.rests();
+  await screen.waitForText("Said anew.");
+  await screen.waitUntilIdle();
   await versions(screen, 2, 2).getByRole("button", { name: "Previous version" }).click();
   const old = versions(screen, 1, 2);
   await old.waitFor();
   await expect.poll(() => old.isVisible()).toBe(true);
   await expect.poll(async () => ((await old.boundingBox())?.y ?? -1) >= 0).toBe(true);
   await old.getByRole("button", { name: "Next version" }).click();
-  await screen.reads("Said anew.");
+  await screen.waitForText("Said anew.");
 });

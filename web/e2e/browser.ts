@@ -1,7 +1,7 @@
 /** Starts Chromium, and records the faults of pages: errors, foreign requests, dialogs. */
 import { type Browser, type BrowserContext, type Page, chromium } from "playwright-core";
 
-const ARGUMENTS = [
+const CHROMIUM_ARGUMENTS = [
   "--no-sandbox",
   "--disable-gpu",
   "--disable-quic",
@@ -12,10 +12,13 @@ const ARGUMENTS = [
 ];
 
 export function launch(): Promise<Browser> {
-  return chromium.launch({ executablePath: process.env.PILOTHOUSE_CHROMIUM ?? "/usr/bin/chromium", args: ARGUMENTS });
+  return chromium.launch({
+    executablePath: process.env.PILOTHOUSE_CHROMIUM ?? "/usr/bin/chromium",
+    args: CHROMIUM_ARGUMENTS,
+  });
 }
 
-export interface Looks {
+export interface PageOptions {
   readonly language?: "en" | "zh";
   readonly isDark?: boolean;
   readonly width?: number;
@@ -26,39 +29,40 @@ export interface Looks {
   readonly bypassesPolicy?: boolean;
 }
 
-export function newContext(browser: Browser, looks: Looks): Promise<BrowserContext> {
+export function newContext(browser: Browser, options: PageOptions): Promise<BrowserContext> {
   return browser.newContext({
-    viewport: { width: looks.width ?? 1280, height: looks.height ?? 800 },
-    deviceScaleFactor: looks.scale ?? 1,
-    colorScheme: looks.isDark === true ? "dark" : "light",
-    locale: looks.language === "zh" ? "zh-CN" : "en-US",
-    hasTouch: looks.isTouch ?? false,
-    isMobile: looks.isTouch ?? false,
-    bypassCSP: looks.bypassesPolicy ?? false,
+    viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
+    deviceScaleFactor: options.scale ?? 1,
+    colorScheme: options.isDark === true ? "dark" : "light",
+    locale: options.language === "zh" ? "zh-CN" : "en-US",
+    hasTouch: options.isTouch ?? false,
+    isMobile: options.isTouch ?? false,
+    bypassCSP: options.bypassesPolicy ?? false,
     reducedMotion: "reduce",
     acceptDownloads: true,
   });
 }
 
 /** Reports faults of the context's pages: external requests, errors, dialogs, popups, crashes. */
-export function watch(context: BrowserContext, origin: string, fault: (text: string) => void): void {
+export function recordFaults(context: BrowserContext, origin: string, reportFault: (text: string) => void): void {
   context.on("request", (request) => {
-    const { protocol, origin: asked } = new URL(request.url());
-    if (asked !== origin && protocol !== "data:" && protocol !== "blob:") fault(`a request left: ${request.url()}`);
+    const { protocol, origin: requestOrigin } = new URL(request.url());
+    if (requestOrigin !== origin && protocol !== "data:" && protocol !== "blob:")
+      reportFault(`a request left: ${request.url()}`);
   });
   context.on("page", (page) => {
-    page.on("popup", (other) => fault(`another page was opened: ${other.url()}`));
-    page.on("console", (message) => message.type() === "error" && fault(`console: ${message.text()}`));
-    page.on("pageerror", (error) => fault(`page error: ${error.message}`));
-    page.on("crash", () => fault("the page crashed"));
+    page.on("popup", (other) => reportFault(`another page was opened: ${other.url()}`));
+    page.on("console", (message) => message.type() === "error" && reportFault(`console: ${message.text()}`));
+    page.on("pageerror", (error) => reportFault(`page error: ${error.message}`));
+    page.on("crash", () => reportFault("the page crashed"));
     page.on("dialog", (dialog) => {
-      fault(`dialog: ${dialog.message()}`);
+      reportFault(`dialog: ${dialog.message()}`);
       void dialog.dismiss();
     });
   });
 }
 
 /** Whether injected code ran: all hostile texts in the stories set this variable. */
-export async function wasBroken(page: Page): Promise<boolean> {
+export async function hasRunInjectedCode(page: Page): Promise<boolean> {
   return page.evaluate(() => "__pwned" in window);
 }

@@ -1,6 +1,6 @@
 import type { Locator } from "playwright-core";
 import { expect } from "vitest";
-import { asks, run, write } from "./toolCalls";
+import { calls, run, write } from "./toolCalls";
 import { story } from "./story";
 
 const PWN = "window.__pwned=1";
@@ -23,11 +23,11 @@ const MARKDOWN = [
 ].join("\n\n");
 const HIDDEN = "safe\u202Etxt.exe\u200B\u2066 \u001b[31mred\u001b[0m\u0007\u00AD\u{E0041}";
 
-story("nothing in an answer runs, loads or leads anywhere by itself", async ({ model, open }) => {
+story("an answer runs no code, loads no resource and navigates nowhere", async ({ model, open }) => {
   model.answers(MARKDOWN);
   const screen = await open();
-  await screen.say(`<img src=x onerror="${PWN}"> ${MARKDOWN}`);
-  await screen.rests();
+  await screen.sendMessage(`<img src=x onerror="${PWN}"> ${MARKDOWN}`);
+  await screen.waitUntilIdle();
   await screen.answers.first().waitFor();
   const { page } = screen;
   expect(
@@ -47,7 +47,7 @@ story("nothing in an answer runs, loads or leads anywhere by itself", async ({ m
     expect(await page.locator(`[${attribute}]`).count()).toBe(0);
 });
 
-story("titles, names of files and outputs of tools show what they hide", async ({ model, open, put }) => {
+story("titles, file names and tool output show hidden characters", async ({ model, open, put }) => {
   const name = "<img src=x onerror=window.__pwned=1>\u202Egpj.txt";
   await put(name, `\u001b]0;owned\u0007<script>${PWN}</script>${HIDDEN}`);
   model.answers(
@@ -60,9 +60,9 @@ story("titles, names of files and outputs of tools show what they hide", async (
     "Read.",
   );
   const screen = await open();
-  await screen.say(`${HIDDEN} <b onclick="${PWN}">title</b>`);
+  await screen.sendMessage(`${HIDDEN} <b onclick="${PWN}">title</b>`);
   await screen.answers.getByText("Read.").waitFor();
-  await screen.rests();
+  await screen.waitUntilIdle();
   for (const details of await screen.transcript.locator("details > summary, button[aria-expanded=false]").all())
     await details.click();
   const shown = await screen.page.evaluate(() => `${document.title}\n${document.body.innerText}`);
@@ -71,14 +71,14 @@ story("titles, names of files and outputs of tools show what they hide", async (
   expect(shown).toContain("⟨U+001B⟩");
 });
 
-story("a tool with a name made to deceive is shown by what it is", async ({ model, open }) => {
+story("a tool with a deceptive name is shown with its server and tool name", async ({ model, open }) => {
   const name = "files__approve-all_System_says_Yes";
   model.answers(
     { calls: [{ tool: name, arguments: { "path\u202E": `<img src=x onerror=${PWN}>`, __proto__: 1 } }] },
     "No.",
   );
   const screen = await open();
-  await screen.say("go");
+  await screen.sendMessage("go");
   await screen.answers.getByText("No.").waitFor();
   await screen.transcript
     .getByText(/files · Approve All/)
@@ -86,49 +86,49 @@ story("a tool with a name made to deceive is shown by what it is", async ({ mode
     .waitFor();
 });
 
-story("a call that waits hides nothing of its path, its change and its command", async ({ model, open }) => {
+story("a pending call shows hidden characters in path, change and command", async ({ model, open }) => {
   const path = "notes\u202Etxt.py";
   model.answers(
-    asks(
+    calls(
       write(path, `x = 1 # \u2066 admin\u2069\n<script>${PWN}</script>\u001b[2K`),
       run(`echo ok\u200b; printf '\u001b[8mrm' ${" ".repeat(300)}; rm -rf notes`),
     ),
   );
   const screen = await open();
-  await screen.choose("supervised");
-  await screen.say("go");
+  await screen.chooseMode("supervised");
+  await screen.sendMessage("go");
   await screen.decision("rejectAll", { n: 2 }).waitFor();
   for (const row of await screen.dock.getByRole("button", { expanded: false }).all()) await row.click();
   const shown = await screen.dock.innerText();
   expect(shown.match(/[\u202E\u200B\u2066\u2069\u001b]/gu)).toBeNull();
   for (const sign of ["⟨U+202E⟩", "⟨U+200B⟩", "⟨U+2066⟩", "⟨U+001B⟩", "rm -rf notes"]) expect(shown).toContain(sign);
   await screen.decision("rejectAll", { n: 2 }).click();
-  await screen.rests();
+  await screen.waitUntilIdle();
 });
 
-story("names, titles and rules are marked like the calls that are approved", async ({ model, open, put }) => {
+story("names, titles and rules mark hidden characters like calls do", async ({ model, open, put }) => {
   await put("no\u00a0tes.txt", "x\n");
-  model.answers(asks(run("git log r\u0435lease\u2003x")), "Done.");
+  model.answers(calls(run("git log r\u0435lease\u2003x")), "Done.");
   const screen = await open();
-  await screen.choose("supervised");
+  await screen.chooseMode("supervised");
   const { page } = screen;
   const marks = (within: Locator) => within.locator(".hidden-character").allTextContents();
-  await screen.say("Look\u2003here");
-  await screen.isReady(screen.decision("reject"));
+  await screen.sendMessage("Look\u2003here");
+  await screen.waitUntilReady(screen.decision("reject"));
   expect(await marks(screen.tab("Look"))).toEqual(["⟨U+2003⟩"]);
   expect(await marks(page.locator(".sidebar-item").filter({ hasText: "Look" }))).toEqual(["⟨U+2003⟩"]);
   await screen.decision("always").click();
   await screen.dock.getByRole("radio").last().waitFor();
   expect(await marks(screen.dock.locator(".rule-preview"))).toEqual(["⟨U+0435⟩", "⟨U+2003⟩"]);
-  await screen.readsCalls();
-  await screen.isReady(screen.decision("alwaysGive"));
+  await screen.readCalls();
+  await screen.waitUntilReady(screen.decision("alwaysGive"));
   await screen.decision("alwaysGive").click();
-  await screen.reads("Done.");
-  await screen.box.pressSequentially("@no");
+  await screen.waitForText("Done.");
+  await screen.composer.pressSequentially("@no");
   const option = page.getByRole("option").first();
   await option.waitFor();
   expect(await marks(option)).toEqual(["⟨U+00A0⟩"]);
-  await screen.box.fill("");
+  await screen.composer.fill("");
   await screen.button("rules").click();
   const rule = page.getByRole("dialog").getByRole("listitem").first();
   await rule.waitFor();

@@ -1,17 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "vitest";
 import type { PageBranchView, PageContextSummary } from "../src/api/schema";
-import { asks } from "./toolCalls";
+import { calls } from "./toolCalls";
 import { story } from "./story";
 
 story(
-  "what is said while the agent works waits, can be changed and taken back, and is sent afterwards",
+  "messages sent during a turn are queued, editable and removable, and sent afterwards",
   async ({ model, open }) => {
     model.answers({ deltas: ["one ", "two"], hold: 1 }, "three", "four");
     const screen = await open();
-    await screen.say("count");
-    await model.held();
-    for (const text of ["first", "second", "third"]) await screen.say(text);
+    await screen.sendMessage("count");
+    await model.waitForHold();
+    for (const text of ["first", "second", "third"]) await screen.sendMessage(text);
     const queue = screen.page.getByRole("region", { name: "Queued messages" });
     await queue.getByRole("listitem").nth(2).waitFor();
     const item = (text: string) => queue.getByRole("listitem").filter({ hasText: text });
@@ -23,19 +23,19 @@ story(
     await item("last").getByRole("button", { name: "Remove" }).waitFor();
     expect(model.requests.length).toBe(1);
     model.release();
-    await screen.reads("four");
-    await screen.rests();
-    await screen.showsUserMessages("count", "first", "last");
-    expect((await model.asked(3)).messages.at(-1)).toMatchObject({ content: "last" });
+    await screen.waitForText("four");
+    await screen.waitUntilIdle();
+    await screen.waitForUserMessages("count", "first", "last");
+    expect((await model.waitForRequest(3)).messages.at(-1)).toMatchObject({ content: "last" });
   },
 );
 
-story("a message said otherwise makes a branch, and the old one is kept", async ({ model, ask, open }) => {
+story("editing a message creates a branch and keeps the old one", async ({ model, request, open }) => {
   model.answers("Red.", "Blue.");
   const screen = await open();
-  await screen.say("name a colour");
-  await screen.reads("Red.");
-  await screen.rests();
+  await screen.sendMessage("name a colour");
+  await screen.waitForText("Red.");
+  await screen.waitUntilIdle();
   await screen.page.evaluate(() => localStorage.setItem("pilothouse-send-keys", "mod-enter"));
   await screen.page.reload();
   await screen.page.getByRole("button", { name: "Send (Ctrl+Enter)" }).waitFor();
@@ -46,58 +46,58 @@ story("a message said otherwise makes a branch, and the old one is kept", async 
   await editor.press("Enter");
   await editor.pressSequentially("colour");
   await editor.press("Control+Enter");
-  await screen.reads("Blue.");
-  await screen.rests();
-  await screen.showsUserMessages("name another\ncolour");
-  const { items } = await ask<PageContextSummary>("GET", "/api/contexts");
-  const branches = await ask<PageBranchView>("GET", `/api/contexts/${items[0]?.context_id}/branches`);
+  await screen.waitForText("Blue.");
+  await screen.waitUntilIdle();
+  await screen.waitForUserMessages("name another\ncolour");
+  const { items } = await request<PageContextSummary>("GET", "/api/contexts");
+  const branches = await request<PageBranchView>("GET", `/api/contexts/${items[0]?.context_id}/branches`);
   expect(branches.items.length).toBe(2);
 });
 
-story("an error says what was wrong, and Continue goes on from there", async ({ model, open }) => {
+story("an error explains itself, and Continue retries the turn", async ({ model, open }) => {
   model.answers({ error: { status: 400, message: "the hold is full" } }, "On we go.");
   const screen = await open();
-  await screen.say("go");
+  await screen.sendMessage("go");
   const bubble = screen.page.getByRole("article", { name: "Error" });
   await bubble.getByText(/the hold is full/).waitFor();
   await bubble.getByRole("button", { name: "Continue" }).click();
-  await screen.reads("On we go.");
-  await screen.rests();
+  await screen.waitForText("On we go.");
+  await screen.waitUntilIdle();
   expect(await screen.userMessages.count()).toBe(1);
 });
 
-story("a question is a form; the model gets the answers", async ({ model, open }) => {
+story("a question is shown as a form, and the model receives the answers", async ({ model, open }) => {
   const questions = [{ question: "Which port?", options: ["north", "south"] }, { question: "How many hands?" }];
-  model.answers(asks({ tool: "ask_user", arguments: { questions } }), "South it is.");
+  model.answers(calls({ tool: "ask_user", arguments: { questions } }), "South it is.");
   const screen = await open();
-  await screen.say("go");
+  await screen.sendMessage("go");
   const form = screen.page.getByRole("form", { name: "Question from the agent" });
   await form.getByRole("textbox", { name: "Your answer" }).fill("seven");
   await screen.page.keyboard.press("Enter"); // one question is unanswered
-  await screen.isFocused(form.getByRole("radio", { name: "north" }));
+  await screen.waitUntilFocused(form.getByRole("radio", { name: "north" }));
   await form.getByRole("radio", { name: "south" }).check();
   await screen.page.reload();
   await expect.poll(() => form.getByRole("radio", { name: "south" }).isChecked()).toBe(true);
-  await screen.isReady(screen.button("answer", form)); // connected again
+  await screen.waitUntilReady(screen.button("answer", form)); // connected again
   await form.getByRole("textbox", { name: "Your answer" }).press("Enter");
-  await screen.reads("South it is.");
-  const told = JSON.stringify((await model.asked(2)).messages.at(-1));
-  expect(told).toContain("south");
-  expect(told).toContain("seven");
+  await screen.waitForText("South it is.");
+  const answers = JSON.stringify((await model.waitForRequest(2)).messages.at(-1));
+  expect(answers).toContain("south");
+  expect(answers).toContain("seven");
 });
 
-story("a conversation can be taken along, to read and to import again", async ({ model, open }) => {
+story("a conversation can be exported as Markdown and as a file", async ({ model, open }) => {
   model.answers("Land in sight.");
   const screen = await open();
-  await screen.say("look out");
-  await screen.rests();
-  for (const [entry, inIt] of [
+  await screen.sendMessage("look out");
+  await screen.waitUntilIdle();
+  for (const [entry, content] of [
     ["Export as Markdown", /look out[^]*Land in sight\./],
     ["Export as a file", /"Land in sight\."/],
   ] as const) {
     await screen.page.getByRole("button", { name: "Conversation options" }).click();
     const started = screen.page.waitForEvent("download");
     await screen.page.getByRole("menuitem", { name: entry }).click();
-    expect(await readFile(await (await started).path(), "utf8")).toMatch(inIt);
+    expect(await readFile(await (await started).path(), "utf8")).toMatch(content);
   }
 });

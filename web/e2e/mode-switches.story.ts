@@ -1,122 +1,122 @@
 import { expect } from "vitest";
-import { asks, run, write } from "./toolCalls";
+import { calls, run, write } from "./toolCalls";
 import type { Screen } from "./screen";
 import { story } from "./story";
 
 /** Records the requests of a page that switch the mode or start a turn, in order. */
-function requestsOf({ page }: Screen): readonly string[] {
-  const found: string[] = [];
+function recordRequests({ page }: Screen): readonly string[] {
+  const recorded: string[] = [];
   page.on("request", (request) => {
     const name = /\/(mode|messages|continue|edit)$/.exec(new URL(request.url()).pathname)?.[1];
-    if (name !== undefined && request.method() !== "GET") found.push(name);
+    if (name !== undefined && request.method() !== "GET") recorded.push(name);
   });
-  return found;
+  return recorded;
 }
 
 /** Holds the response to the preview of a switch. The returned function releases it, or lets it fail. */
 async function holdPreview({ page }: Screen): Promise<(isAnswered: boolean) => void> {
-  let go: (isAnswered: boolean) => void = () => {};
-  const late = new Promise<boolean>((resolve) => (go = resolve));
-  await page.route("**/mode/preview*", async (route) => ((await late) ? route.continue() : route.abort()));
-  return (isAnswered) => go(isAnswered);
+  let release: (isAnswered: boolean) => void = () => {};
+  const released = new Promise<boolean>((resolve) => (release = resolve));
+  await page.route("**/mode/preview*", async (route) => ((await released) ? route.continue() : route.abort()));
+  return (isAnswered) => release(isAnswered);
 }
 
 /** Chooses a mode, and waits until the page requests the preview. */
-async function chooses(screen: Screen, mode: "supervised" | "agent"): Promise<void> {
-  const asked = screen.page.waitForRequest(/mode\/preview/);
-  await screen.choose(mode);
-  await asked;
+async function chooseAndAwaitPreview(screen: Screen, mode: "supervised" | "agent"): Promise<void> {
+  const previewRequest = screen.page.waitForRequest(/mode\/preview/);
+  await screen.chooseMode(mode);
+  await previewRequest;
 }
 
-async function sends(screen: Screen, text: string): Promise<void> {
-  await screen.box.fill(text);
-  await screen.box.press("Enter");
+async function sendHeldMessage(screen: Screen, text: string): Promise<void> {
+  await screen.composer.fill(text);
+  await screen.composer.press("Enter");
   await screen.page.locator(".is-sending").filter({ hasText: text }).waitFor();
 }
 
-story("a message that is sent while a mode is being chosen runs in that mode", async ({ model, open, file }) => {
-  model.answers("Aye.", asks(write("log.txt")));
+story("a message sent during a mode switch runs in the new mode", async ({ model, open, file }) => {
+  model.answers("Aye.", calls(write("log.txt")));
   const screen = await open();
-  await screen.say("hello");
-  await screen.rests();
-  const requests = requestsOf(screen);
+  await screen.sendMessage("hello");
+  await screen.waitUntilIdle();
+  const requests = recordRequests(screen);
   const release = await holdPreview(screen);
-  await chooses(screen, "supervised");
-  await sends(screen, "write");
+  await chooseAndAwaitPreview(screen, "supervised");
+  await sendHeldMessage(screen, "write");
   expect(requests).toEqual([]);
   release(true);
   await screen.decision("approve").waitFor();
-  await screen.isMode("supervised");
+  await screen.waitForMode("supervised");
   expect(requests).toEqual(["mode", "messages"]);
   await expect(file("log.txt")).rejects.toThrow();
 });
 
+story("a message is not sent if the mode switch fails", async ({ model, open, file, allow }) => {
+  allow(/ERR_FAILED/);
+  model.answers("Aye.", calls(write("log.txt")), "Written.");
+  const screen = await open();
+  await screen.sendMessage("hello");
+  await screen.waitUntilIdle();
+  const requests = recordRequests(screen);
+  const release = await holdPreview(screen);
+  await chooseAndAwaitPreview(screen, "supervised");
+  await sendHeldMessage(screen, "write");
+  release(false);
+  const unsent = screen.page.getByRole("alert").filter({ hasText: "The mode wasn't switched, so nothing was sent." });
+  await unsent.waitFor();
+  await screen.waitForMode("agent");
+  expect(requests).toEqual([]);
+  expect(model.requests.length).toBe(1);
+  await unsent.getByRole("button", { name: "Send again" }).click();
+  await screen.waitForText("Written.");
+  expect(await file("log.txt")).toBe("log.txt\n");
+});
+
 story(
-  "a message is not sent where the mode that was chosen did not come about",
-  async ({ model, open, file, allow }) => {
-    allow(/ERR_FAILED/);
-    model.answers("Aye.", asks(write("log.txt")), "Written.");
+  "a message that waits for a mode switch stays unsent when the switch is declined",
+  async ({ model, open, put, file }) => {
+    await put("old.txt", "old\n");
+    model.answers(calls(run("rm old.txt")));
     const screen = await open();
-    await screen.say("hello");
-    await screen.rests();
-    const requests = requestsOf(screen);
+    await screen.chooseMode("supervised");
+    await screen.sendMessage("go");
+    await screen.waitUntilReady(screen.decision("reject"));
+    const requests = recordRequests(screen);
     const release = await holdPreview(screen);
-    await chooses(screen, "supervised");
-    await sends(screen, "write");
-    release(false);
-    const unsent = screen.page.getByRole("alert").filter({ hasText: "The mode wasn't switched, so nothing was sent." });
-    await unsent.waitFor();
-    await screen.isMode("agent");
+    await chooseAndAwaitPreview(screen, "agent");
+    await sendHeldMessage(screen, "and then");
+    release(true);
+    await screen.page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+    await screen.page.getByRole("alert").filter({ hasText: "so nothing was sent" }).waitFor();
+    await screen.waitForMode("supervised");
     expect(requests).toEqual([]);
-    expect(model.requests.length).toBe(1);
-    await unsent.getByRole("button", { name: "Send again" }).click();
-    await screen.reads("Written.");
-    expect(await file("log.txt")).toBe("log.txt\n");
+    expect(await file("old.txt")).toBe("old\n");
   },
 );
 
-story("a message that waits for a switch stays when the switch is declined", async ({ model, open, put, file }) => {
-  await put("old.txt", "old\n");
-  model.answers(asks(run("rm old.txt")));
-  const screen = await open();
-  await screen.choose("supervised");
-  await screen.say("go");
-  await screen.isReady(screen.decision("reject"));
-  const requests = requestsOf(screen);
-  const release = await holdPreview(screen);
-  await chooses(screen, "agent");
-  await sends(screen, "and then");
-  release(true);
-  await screen.page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
-  await screen.page.getByRole("alert").filter({ hasText: "so nothing was sent" }).waitFor();
-  await screen.isMode("supervised");
-  expect(requests).toEqual([]);
-  expect(await file("old.txt")).toBe("old\n");
-});
-
-story("Continue, and a message said otherwise, wait for the mode that was chosen", async ({ model, open, file }) => {
+story("Continue and editing a message wait for a mode switch", async ({ model, open, file }) => {
   model.answers(
     { error: { status: 400, message: "the hold is full" } },
-    asks(write("a.txt")),
-    asks(write("b.txt")),
+    calls(write("a.txt")),
+    calls(write("b.txt")),
     "Done.",
   );
   const screen = await open();
-  await screen.say("go");
-  await screen.rests();
-  const requests = requestsOf(screen);
+  await screen.sendMessage("go");
+  await screen.waitUntilIdle();
+  const requests = recordRequests(screen);
   const release = await holdPreview(screen);
-  await chooses(screen, "supervised");
+  await chooseAndAwaitPreview(screen, "supervised");
   await screen.button("continue").first().click();
   expect(requests).toEqual([]);
   release(true);
   await screen.decision("reject").click();
-  await screen.rests();
+  await screen.waitUntilIdle();
   expect(requests).toEqual(["mode", "continue"]);
   const again = await holdPreview(screen);
   await screen.userMessages.hover();
   await screen.userMessages.getByRole("button", { name: "Edit and resend" }).click();
-  await chooses(screen, "agent");
+  await chooseAndAwaitPreview(screen, "agent");
   await screen.page.getByRole("textbox", { name: "Edit your message" }).press("Enter");
   expect(requests.length).toBe(2);
   again(true);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { PYTHON } from "../tests/serverProcess";
 
-const IN_VAIN = 30_000;
+const WAIT_TIMEOUT_MS = 30_000;
 
 export interface Call {
   readonly tool: string;
@@ -33,7 +33,7 @@ interface ModelRequest {
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
 }
 
-type Told = { url?: string; request?: ModelRequest; held?: true; fault?: string };
+type ProviderMessage = { url?: string; request?: ModelRequest; held?: true; fault?: string };
 
 export async function makeModel() {
   const child = spawn(PYTHON, [join(import.meta.dirname, "provider.py")], { stdio: ["pipe", "pipe", "inherit"] });
@@ -44,25 +44,25 @@ export async function makeModel() {
   let listeners: (() => void)[] = [];
   let url = "";
   createInterface(child.stdout).on("line", (line) => {
-    const told: Told = JSON.parse(line);
-    url = told.url ?? url;
-    if (told.request !== undefined) requests.push(told.request);
-    if (told.fault !== undefined) faults.push(told.fault);
-    if (told.held !== undefined) isHeld = true;
+    const message: ProviderMessage = JSON.parse(line);
+    url = message.url ?? url;
+    if (message.request !== undefined) requests.push(message.request);
+    if (message.fault !== undefined) faults.push(message.fault);
+    if (message.held !== undefined) isHeld = true;
     for (const each of listeners) each();
   });
-  const tell = (what: object) => child.stdin.write(`${JSON.stringify(what)}\n`);
-  const until = (isSo: () => boolean): Promise<void> =>
+  const send = (command: object) => child.stdin.write(`${JSON.stringify(command)}\n`);
+  const waitUntil = (condition: () => boolean): Promise<void> =>
     new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error("the model waited in vain")), IN_VAIN);
-      const look = () => {
-        if (!isSo()) return;
+      const timer = setTimeout(() => reject(new Error("the model waited in vain")), WAIT_TIMEOUT_MS);
+      const check = () => {
+        if (!condition()) return;
         clearTimeout(timer);
-        listeners = listeners.filter((each) => each !== look);
+        listeners = listeners.filter((each) => each !== check);
         resolve();
       };
-      listeners.push(look);
-      look();
+      listeners.push(check);
+      check();
     });
   let callCount = 0;
   const withIds = (answer: Answer): object => ({
@@ -71,24 +71,24 @@ export async function makeModel() {
       ? {}
       : { calls: answer.calls.map((call) => ({ ...call, id: `call_${++callCount}` })) }),
   });
-  await until(() => url !== "");
+  await waitUntil(() => url !== "");
   return {
     url,
     requests,
     faults,
     /** Appends answers to the script. A string is a text answer. */
     answers(...answers: (Answer | string)[]) {
-      for (const each of answers) tell({ answer: typeof each === "string" ? { text: each } : withIds(each) });
+      for (const each of answers) send({ answer: typeof each === "string" ? { text: each } : withIds(each) });
     },
     /** Waits until the model has paused in the middle of an answer. */
-    held: () => until(() => isHeld),
+    waitForHold: () => waitUntil(() => isHeld),
     release() {
       isHeld = false;
-      tell({ release: true });
+      send({ release: true });
     },
     /** Waits for the given number of requests, and returns the last of them. */
-    async asked(times: number): Promise<ModelRequest> {
-      await until(() => requests.length >= times);
+    async waitForRequest(times: number): Promise<ModelRequest> {
+      await waitUntil(() => requests.length >= times);
       const request = requests[times - 1];
       if (request === undefined) throw new Error("the model was not asked");
       return request;

@@ -6,7 +6,7 @@ import { type Params, type TextName, fillText, textsIn } from "../src/i18n/texts
 
 /** Accessible names in both languages. */
 const NAMES = {
-  box: ["Message", "消息"],
+  composer: ["Message", "消息"],
   send: ["Send (Enter)", "发送（Enter）"],
   sendTouch: ["Send", "发送"],
   queue: ["Send after this turn (Enter)", "本轮结束后发送（Enter）"],
@@ -52,8 +52,8 @@ export class Screen {
     return within.getByRole("button", { name: this.name(name), exact: true });
   }
 
-  get box(): Locator {
-    return this.page.getByRole("textbox", { name: this.name("box"), exact: true });
+  get composer(): Locator {
+    return this.page.getByRole("textbox", { name: this.name("composer"), exact: true });
   }
 
   get transcript(): Locator {
@@ -65,7 +65,7 @@ export class Screen {
   }
 
   /** Waits until the transcript shows exactly these user messages: the fetch may end after the signal of the state. */
-  async showsUserMessages(...texts: string[]): Promise<void> {
+  async waitForUserMessages(...texts: string[]): Promise<void> {
     await expect
       .poll(() => this.userMessages.allTextContents(), { timeout: 10_000 })
       .toEqual(texts.map((text) => expect.stringContaining(text)));
@@ -82,20 +82,20 @@ export class Screen {
 
   /** A button of the dock: its text, possibly followed by its shortcut. */
   decision(name: TextName<"approvals">, params: Params = {}, within: Locator = this.dock): Locator {
-    const words = fillText(LANGUAGES[this.language].texts.approvals[name], params).replace(
+    const pattern = fillText(LANGUAGES[this.language].texts.approvals[name], params).replace(
       /[.*+?^${}()|[\]\\]/g,
       "\\$&",
     );
-    return within.getByRole("button", { name: new RegExp(`^${words}( \\S+)?$`) });
+    return within.getByRole("button", { name: new RegExp(`^${pattern}( \\S+)?$`) });
   }
 
   /** The line of a call in the transcript. */
-  call(text: string | RegExp): Locator {
+  callLine(text: string | RegExp): Locator {
     return this.transcript.getByRole("listitem").filter({ hasText: text });
   }
 
   /** The line with the state of the turn. */
-  get state(): Locator {
+  get stateLine(): Locator {
     return this.page.locator(".state-line");
   }
 
@@ -104,20 +104,20 @@ export class Screen {
   }
 
   /** Sends a message, and waits until the server has stored it and the page has fetched it. */
-  async say(text: string): Promise<void> {
-    const taken = this.page.waitForResponse(
+  async sendMessage(text: string): Promise<void> {
+    const response = this.page.waitForResponse(
       (answer) => answer.request().method() === "POST" && answer.url().endsWith("/messages"),
     );
-    await this.box.fill(text);
-    await this.isReady(this.page.locator(".composer-send")); // a message cannot be sent while offline
+    await this.composer.fill(text);
+    await this.waitUntilReady(this.page.locator(".composer-send")); // a message cannot be sent while offline
     if (this.isTouch) await this.page.getByRole("button", { name: new RegExp(`^${this.name("sendTouch")}`) }).tap();
-    else await this.box.press("Enter");
-    await taken;
+    else await this.composer.press("Enter");
+    await response;
     await this.page.locator(".is-sending").first().waitFor({ state: "detached" });
   }
 
   /** An entry of the open mode menu. */
-  entry(mode: Mode): Locator {
+  modeEntry(mode: Mode): Locator {
     return this.page.getByRole("menuitemradio").filter({ has: this.page.getByText(this.title(mode), { exact: true }) });
   }
 
@@ -125,17 +125,17 @@ export class Screen {
     return MODES[mode][this.language === "zh" ? 1 : 0];
   }
 
-  async choose(mode: Mode): Promise<void> {
+  async chooseMode(mode: Mode): Promise<void> {
     await this.mode.click();
-    await this.entry(mode).click();
+    await this.modeEntry(mode).click();
   }
 
-  async isMode(mode: Mode): Promise<void> {
+  async waitForMode(mode: Mode): Promise<void> {
     await expect.poll(() => this.mode.textContent()).toContain(this.title(mode));
   }
 
   /** Waits until the turn has ended and no call is pending. */
-  async rests(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     await this.page.locator('.state-line[data-state="idle"]').waitFor();
   }
 
@@ -147,26 +147,26 @@ export class Screen {
       .filter({ hasText: title });
   }
 
-  async isFocused(locator: Locator): Promise<void> {
+  async waitUntilFocused(locator: Locator): Promise<void> {
     await expect.poll(() => locator.evaluate((element) => element === document.activeElement)).toBe(true);
   }
 
   /** Waits until a button is enabled: buttons that have just appeared are disabled. */
-  async isReady(button: Locator): Promise<void> {
+  async waitUntilReady(button: Locator): Promise<void> {
     await expect.poll(() => button.getAttribute("aria-disabled")).toBeNull();
   }
 
   /** Reads all unread parts, like a user who follows the hint. */
-  async readsCalls(within: Locator = this.dock): Promise<void> {
-    const lead = this.decision("showUnread", {}, within);
-    const off = within.getByTitle(textsIn(this.language, "approvals")("loading"), { exact: true });
+  async readCalls(within: Locator = this.dock): Promise<void> {
+    const showUnreadButton = this.decision("showUnread", {}, within);
+    const disabledControls = within.getByTitle(textsIn(this.language, "approvals")("loading"), { exact: true });
     await expect
       .poll(
         async () => {
           // The button disappears with the last unread line.
-          if ((await lead.count()) > 0) await lead.click().catch(() => undefined);
+          if ((await showUnreadButton.count()) > 0) await showUnreadButton.click().catch(() => undefined);
           // New controls are disabled at first, and do not report yet that they are unread.
-          return lead.or(off).count(); // one query, because one replaces the other
+          return showUnreadButton.or(disabledControls).count(); // one query, because one replaces the other
         },
         { interval: 300, timeout: 60_000 },
       )
@@ -174,15 +174,15 @@ export class Screen {
   }
 
   /** Presses Tab until an element has the focus. */
-  async untilTabOn(locator: Locator, times = 40): Promise<void> {
-    for (let time = 0; time < times; time++) {
+  async tabTo(locator: Locator, times = 40): Promise<void> {
+    for (let count = 0; count < times; count++) {
       if (await locator.evaluate((element) => element === document.activeElement)) return;
       await this.page.keyboard.press("Tab");
     }
     throw new Error("the Tab key does not lead there");
   }
 
-  async reads(text: string | RegExp): Promise<void> {
+  async waitForText(text: string | RegExp): Promise<void> {
     await this.transcript.getByText(text).first().waitFor();
   }
 }

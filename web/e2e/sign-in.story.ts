@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { isAccessible } from "./pageChecks";
 import { story } from "./story";
 
-story("a link signs a browser in once the person confirms, and leaves no code in the address", async (world) => {
+story("a sign-in link needs confirmation and leaves no code in the address", async (world) => {
   const page = await world.visit({ bypassesPolicy: true });
   const link = world.host.link();
   await page.goto(link);
@@ -19,7 +19,7 @@ story("a link signs a browser in once the person confirms, and leaves no code in
   await other.getByText("was already used").waitFor();
 });
 
-story("whoever has an access token signs in with it, and a wrong one says what to do", async (world) => {
+story("an access token signs in, and a wrong one explains what to do", async (world) => {
   world.allow(/401/);
   const page = await world.visit({ language: "zh", bypassesPolicy: true });
   await page.goto(world.host.base);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeHost } from "../tests/serverProcess";
-import { type Looks, launch, newContext, wasBroken, watch } from "./browser";
+import { type PageOptions, launch, newContext, hasRunInjectedCode, recordFaults } from "./browser";
 import { makeModel } from "./model";
 import { Screen } from "./screen";
 
@@ -27,12 +27,12 @@ async function makeWorld(name: string, settings: Readonly<Record<string, string>
   const faults: string[] = [];
   const allowed: RegExp[] = [];
   /** Opens an empty page in a new browser context that is not signed in. */
-  async function visit(looks: Looks = {}): Promise<Page> {
+  async function visit(options: PageOptions = {}): Promise<Page> {
     if (browser === null) throw new Error("there is no browser");
-    const context = await newContext(browser, looks);
+    const context = await newContext(browser, options);
     contexts.push(context);
     context.setDefaultTimeout(30_000);
-    watch(context, host.base, (text) => faults.push(text));
+    recordFaults(context, host.base, (text) => faults.push(text));
     return context.newPage();
   }
   return {
@@ -40,9 +40,9 @@ async function makeWorld(name: string, settings: Readonly<Record<string, string>
     host,
     visit,
     /** Opens the web client in a new browser context that is signed in. */
-    async open(looks: Looks = {}): Promise<Screen> {
-      const page = await visit(looks);
-      const screen = new Screen(page, looks.language ?? "en", looks.isTouch ?? false);
+    async open(options: PageOptions = {}): Promise<Screen> {
+      const page = await visit(options);
+      const screen = new Screen(page, options.language ?? "en", options.isTouch ?? false);
       screens.push(screen);
       await page.request.post(`${host.base}/`, { form: { token: host.token }, headers: { origin: host.base } });
       await screen.page.goto(host.base);
@@ -52,7 +52,7 @@ async function makeWorld(name: string, settings: Readonly<Record<string, string>
     /** Permits console errors that the story causes on purpose. */
     allow: (pattern: RegExp) => void allowed.push(pattern),
     /** Sends a request to the server directly. */
-    async ask<T>(method: "GET" | "POST" | "PATCH", path: string, body?: object): Promise<T> {
+    async request<T>(method: "GET" | "POST" | "PATCH", path: string, body?: object): Promise<T> {
       const headers = { ...host.headers, "content-type": "application/json" };
       return (
         await fetch(host.base + path, {
@@ -66,11 +66,11 @@ async function makeWorld(name: string, settings: Readonly<Record<string, string>
     put: (name: string, text: string) => writeFile(join(host.work, name), text),
     async check() {
       for (const { page } of screens)
-        if (!page.isClosed() && (await wasBroken(page))) faults.push("code of others ran");
+        if (!page.isClosed() && (await hasRunInjectedCode(page))) faults.push("code of others ran");
       expect(faults.filter((text) => !allowed.some((pattern) => pattern.test(text)))).toEqual([]);
       expect(model.faults).toEqual([]);
     },
-    async picture(name: string): Promise<string> {
+    async screenshot(name: string): Promise<string> {
       const folder = join(tmpdir(), "pilothouse-stories");
       mkdirSync(folder, { recursive: true });
       const path = join(folder, name.replace(/\W+/g, "-"));
@@ -92,17 +92,17 @@ export type World = Awaited<ReturnType<typeof makeWorld>>;
 /** Defines a story. `settings` are environment variables of the server. */
 export function story(
   name: string,
-  tell: (world: World) => Promise<void>,
+  run: (world: World) => Promise<void>,
   modelName = "story",
   settings: Readonly<Record<string, string>> = {},
 ): void {
   test(name, async () => {
     const world = await makeWorld(modelName, settings);
     try {
-      await tell(world);
+      await run(world);
       await world.check();
     } catch (error) {
-      if (error instanceof Error) error.message += `\n  pictures: ${await world.picture(name)}`;
+      if (error instanceof Error) error.message += `\n  pictures: ${await world.screenshot(name)}`;
       throw error;
     } finally {
       await world.end();

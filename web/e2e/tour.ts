@@ -1,14 +1,14 @@
 /**
- * Visits every main screen, in either language and at any width, and calls `look` at each. Each screen is stable then:
+ * Visits every main screen, in either language and at any width, and calls `onScreen` at each. Each screen is stable then:
  * nothing is loading, and the grace period after a change is over.
  */
 import { expect } from "vitest";
 import type { Answer } from "./model";
-import { asks, run, write } from "./toolCalls";
+import { calls, run, write } from "./toolCalls";
 import type { Name, Screen } from "./screen";
 import type { World } from "./story";
 
-const PHONE = 640;
+const MAX_PHONE_WIDTH_PX = 640;
 
 const rich = (title: string, text: string): string =>
   [
@@ -20,7 +20,7 @@ const rich = (title: string, text: string): string =>
 
 const TEXTS = {
   en: {
-    said: "Show me everything",
+    prompt: "Show me everything",
     answer: rich("Course", "north"),
     question: "Which port?",
     options: ["north", "south"],
@@ -30,7 +30,7 @@ const TEXTS = {
     after: "south\n",
   },
   zh: {
-    said: "看一看",
+    prompt: "看一看",
     answer: rich("航向", "北方"),
     question: "去哪个港口？",
     options: ["北方", "南方"],
@@ -44,79 +44,79 @@ const TEXTS = {
 export async function tour(
   { model, put }: Pick<World, "model" | "put">,
   screen: Screen,
-  look: (what: string) => Promise<void>,
+  onScreen: (screenName: string) => Promise<void>,
 ): Promise<void> {
   const { page } = screen;
   const texts = TEXTS[screen.language];
   const answers = (...all: Answer[]) => model.answers(...all);
-  await look("welcome");
+  await onScreen("welcome");
   await screen.mode.click();
-  await screen.entry("ask").waitFor();
-  await look("modes");
+  await screen.modeEntry("ask").waitFor();
+  await onScreen("modes");
   await page.keyboard.press("Escape");
 
   answers(
-    { text: texts.answer, ...asks({ tool: "list_directory", arguments: { path: "." } }) },
+    { text: texts.answer, ...calls({ tool: "list_directory", arguments: { path: "." } }) },
     { text: texts.answer },
   );
-  await screen.say(texts.said);
-  await model.asked(2);
-  await screen.rests();
+  await screen.sendMessage(texts.prompt);
+  await model.waitForRequest(2);
+  await screen.waitUntilIdle();
   await page.locator(".md-code code span").last().waitFor(); // highlighting follows later
-  await look("conversation");
+  await onScreen("conversation");
 
   await put(texts.file, texts.before);
-  answers(asks(write(texts.file, texts.after)));
-  await screen.choose("supervised");
-  await screen.say(texts.said);
-  await screen.isReady(screen.decision("reject"));
-  await look("waiting");
+  answers(calls(write(texts.file, texts.after)));
+  await screen.chooseMode("supervised");
+  await screen.sendMessage(texts.prompt);
+  await screen.waitUntilReady(screen.decision("reject"));
+  await onScreen("waiting");
   for (const panel of ["tell", "always", "edit"] as const) {
     await screen.decision(panel).click();
     await screen.decision("back").waitFor();
-    await look(panel);
+    await onScreen(panel);
     await screen.decision("back").click();
   }
   await screen.decision("reject").click();
-  await screen.rests();
+  await screen.waitUntilIdle();
 
-  answers(asks(write(texts.file, texts.after), run(`rm ${texts.file}`)));
-  await screen.say(texts.said);
-  await screen.isReady(screen.decision("rejectAll", { n: 2 }));
-  await look("several");
-  await screen.choose("agent");
+  answers(calls(write(texts.file, texts.after), run(`rm ${texts.file}`)));
+  await screen.sendMessage(texts.prompt);
+  await screen.waitUntilReady(screen.decision("rejectAll", { n: 2 }));
+  await onScreen("several");
+  await screen.chooseMode("agent");
   await page.getByRole("dialog").waitFor();
-  await look("switch");
+  await onScreen("switch");
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await screen.decision("rejectAll", { n: 2 }).click();
-  await screen.rests();
+  await screen.waitUntilIdle();
 
   const { question, options } = texts;
-  answers(asks({ tool: "ask_user", arguments: { questions: [{ question, options }, { question }] } }), {
+  answers(calls({ tool: "ask_user", arguments: { questions: [{ question, options }, { question }] } }), {
     error: { status: 400, message: texts.error },
   });
-  await screen.say(texts.said);
+  await screen.sendMessage(texts.prompt);
   const form = page.getByRole("form", { name: screen.name("questions") });
   await form.getByRole("radio").first().check();
-  await look("question");
+  await onScreen("question");
   await screen.button("answer", form).click();
   await page
     .getByRole("article", { name: screen.name("error") })
     .last()
     .waitFor();
-  await screen.rests();
-  await look("error");
-  for (const name of ["preferences", "rules", "shortcuts"] as const) await dialog(screen, name, look);
+  await screen.waitUntilIdle();
+  await onScreen("error");
+  for (const name of ["preferences", "rules", "shortcuts"] as const) await dialog(screen, name, onScreen);
 }
 
-async function dialog(screen: Screen, name: Name, look: (what: string) => Promise<void>): Promise<void> {
+async function dialog(screen: Screen, name: Name, onScreen: (screenName: string) => Promise<void>): Promise<void> {
   const { page } = screen;
-  if ((page.viewportSize()?.width ?? 0) <= PHONE) await screen.button("show").click();
+  if ((page.viewportSize()?.width ?? 0) <= MAX_PHONE_WIDTH_PX) await screen.button("show").click();
   await screen.button(name, page.getByRole("navigation")).click();
   await page.getByRole("dialog").waitFor();
   await expect.poll(() => page.locator(".skeleton").count()).toBe(0); // the dialog has loaded
-  await look(name);
+  await onScreen(name);
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
 }

@@ -122,7 +122,7 @@ const anywhere = fc.record({
   isMac: fc.boolean(),
 });
 
-test("nothing is decided by a key that repeats, composes, is taken, or comes too early", () => {
+test("a repeated, composing, handled or early key decides nothing", () => {
   fc.assert(
     fc.property(anyKey, anywhere, (event, at) => {
       const isLate = at.msSinceChange >= GRACE_MS && at.msSinceTyping >= GRACE_MS;
@@ -135,7 +135,7 @@ test("nothing is decided by a key that repeats, composes, is taken, or comes too
   );
 });
 
-test("no key ever approves a dangerous call by itself", () => {
+test("no single key approves a dangerous call", () => {
   fc.assert(
     fc.property(anyKey, anywhere, (event, at) => {
       expect(decisionForKey(event, { ...at, isDangerous: true })).not.toBe("approve");
@@ -143,7 +143,7 @@ test("no key ever approves a dangerous call by itself", () => {
   );
 });
 
-test("Esc never decides anything, wherever and whenever it is pressed", () => {
+test("Esc never decides anything", () => {
   fc.assert(
     fc.property(anyKey, anywhere, (event, at) => {
       expect([null, "leaveCard"]).toContain(decisionForKey({ ...event, key: "Escape" }, at));
@@ -151,7 +151,7 @@ test("Esc never decides anything, wherever and whenever it is pressed", () => {
   );
 });
 
-test("letters are told from keys that do something", () => {
+test("letters are distinguished from keys with a function", () => {
   for (const key of ["a", "1", "/", "你", "é", "😀"]) expect(isLetter({ ...PLAIN, key })).toBe(true);
   for (const key of [" ", "Enter", "Escape", "ArrowUp", "Tab", "F5"]) expect(isLetter({ ...PLAIN, key })).toBe(false);
   for (const held of [ctrl, meta, { altKey: true }, { isComposing: true }, { defaultPrevented: true }])

@@ -28,13 +28,13 @@ test("a command that exited with an error is not shown as done", () => {
   expect(outcomeOf(call({ status: "cancelled", exit_status: null }))).toBe("cancelled");
 });
 
-test("a call that was decided before says what was decided, and by whom", () => {
+test("an already decided call shows the decision and its author", () => {
   expect(decisionText(call({ status: "rejected", decided_by: "ada" }), "en")).toBe("rejected by ada");
   expect(decisionText(call({ status: "rejected", decided_by: "ada" }), "zh")).toBe("已拒绝（由 ada 决定）");
   expect(decisionText(call({ status: "rejected" }), "en")).toBe("rejected");
 });
 
-test("a server that says anything but that it is well, or stops, cannot save", () => {
+test("every health status except ok and stopping means that the server cannot save", () => {
   const health = (status: string) => ({ status }) as Health;
   expect([null, health("ok"), health("stopping"), health("degraded")].map(isStoreRefused)).toEqual([
     false,

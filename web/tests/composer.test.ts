@@ -24,12 +24,12 @@ const BOX: ComposerState = {
   sendKeys: "enter",
 };
 
-function shelf(): DraftStorage & { readonly kept: Map<string, string> } {
-  const kept = new Map<string, string>();
+function createStorage(): DraftStorage & { readonly entries: Map<string, string> } {
+  const entries = new Map<string, string>();
   return {
-    kept,
-    read: (key) => kept.get(key) ?? null,
-    write: (key, value) => void (value === "" ? kept.delete(key) : kept.set(key, value)),
+    entries,
+    read: (key) => entries.get(key) ?? null,
+    write: (key, value) => void (value === "" ? entries.delete(key) : entries.set(key, value)),
   };
 }
 const draft: fc.Arbitrary<Draft> = fc.record({
@@ -43,14 +43,14 @@ const draft: fc.Arbitrary<Draft> = fc.record({
   ),
 });
 
-test("Enter sends, with Shift or on glass it begins a line, and held down it does nothing", () => {
+test("Enter sends, Shift+Enter and Enter on a touch screen break the line, and a held Enter does nothing", () => {
   expect(composerActionForKey(pressed("Enter"), BOX)).toBe("send");
   expect(composerActionForKey(pressed("Enter", { shiftKey: true }), BOX)).toBeNull();
   expect(composerActionForKey(pressed("Enter"), { ...BOX, isTouch: true })).toBeNull();
   expect(composerActionForKey(pressed("Enter", { repeat: true }), BOX)).toBe("nothing");
 });
 
-test("where Ctrl+Enter sends, Enter begins a line; with an empty box it is left to a call that waits", () => {
+test("if Ctrl+Enter sends, Enter breaks the line, and an empty composer leaves Ctrl+Enter to pending calls", () => {
   const box: ComposerState = { ...BOX, sendKeys: "mod-enter" };
   expect(composerActionForKey(pressed("Enter"), box)).toBeNull();
   expect(composerActionForKey(pressed("Enter", { ctrlKey: true }), box)).toBe("send");
@@ -60,7 +60,7 @@ test("where Ctrl+Enter sends, Enter begins a line; with an empty box it is left 
   expect(composerActionForKey(pressed("Enter"), { ...box, suggestionCount: 2 })).toBe("list_choose");
 });
 
-test("while a character is composed no key does anything, whatever is open", () => {
+test("keys do nothing during IME composition", () => {
   const box = fc.record({
     suggestionCount: fc.option(fc.nat(9)),
     isEmpty: fc.boolean(),
@@ -77,7 +77,7 @@ test("while a character is composed no key does anything, whatever is open", () 
   );
 });
 
-test("Esc closes the list first, stops a turn that runs, and leaves alone what somebody else has handled", () => {
+test("Esc closes the list first, then stops the turn, and ignores handled events", () => {
   const running = { ...BOX, isRunning: true };
   expect(composerActionForKey(pressed("Escape"), { ...running, suggestionCount: 0 })).toBe("list_close");
   expect(composerActionForKey(pressed("Escape"), running)).toBe("stop");
@@ -85,7 +85,7 @@ test("Esc closes the list first, stops a turn that runs, and leaves alone what s
   expect(composerActionForKey(pressed("Escape"), BOX)).toBeNull();
 });
 
-test("an open list takes its keys only while it offers something", () => {
+test("an open suggestion list handles keys only if it has items", () => {
   expect(composerActionForKey(pressed("Enter"), { ...BOX, suggestionCount: 2 })).toBe("list_choose");
   expect(composerActionForKey(pressed("Tab"), { ...BOX, suggestionCount: 2 })).toBe("list_choose");
   expect(composerActionForKey(pressed("Enter"), { ...BOX, suggestionCount: 0 })).toBe("send");
@@ -97,14 +97,14 @@ test("the last message is edited only from an empty box", () => {
   expect(composerActionForKey(pressed("ArrowUp"), BOX)).toBeNull();
 });
 
-test("a draft is there again after a reload, for its own conversation", () => {
+test("a draft survives a reload for its own conversation", () => {
   fc.assert(
     fc.property(draft, draft, (one, other) => {
-      const place = shelf();
-      const before = createDrafts(place);
+      const storage = createStorage();
+      const before = createDrafts(storage);
       before.write("a", one);
       before.write(null, other);
-      const after = createDrafts(place);
+      const after = createDrafts(storage);
       expect(after.read("a")).toEqual(one);
       expect(after.read(null)).toEqual(other);
       expect(after.read("b")).toEqual(NO_DRAFT);
@@ -112,23 +112,23 @@ test("a draft is there again after a reload, for its own conversation", () => {
   );
 });
 
-test("what was written before a conversation began goes along with it, and nothing is left behind", () => {
-  const place = shelf();
-  const drafts = createDrafts(place);
+test("the draft of a new conversation moves to its id", () => {
+  const storage = createStorage();
+  const drafts = createDrafts(storage);
   drafts.write(null, { text: "hello" });
   drafts.contextCreated("a");
   expect(drafts.read("a").text).toBe("hello");
   drafts.append("a", { text: "more", files: [] });
   expect(drafts.read("a").text).toBe("hello\n\nmore");
   drafts.write("a", NO_DRAFT);
-  expect([...place.kept]).toEqual([]);
+  expect([...storage.entries]).toEqual([]);
 });
 
-test("what another page has sent or written is no longer, or also, a draft here", () => {
-  const place = shelf();
-  const [here, there] = [createDrafts(place), createDrafts(place)];
-  let told = 0;
-  here.subscribe(() => told++);
+test("changes of a draft in another tab are adopted", () => {
+  const storage = createStorage();
+  const [here, there] = [createDrafts(storage), createDrafts(storage)];
+  let notifications = 0;
+  here.subscribe(() => notifications++);
   expect(here.read("a")).toBe(NO_DRAFT);
   there.write("a", { text: "hello" });
   here.storageChanged("pilothouse-draft-a");
@@ -137,10 +137,10 @@ test("what another page has sent or written is no longer, or also, a draft here"
   here.storageChanged("pilothouse-draft-a");
   here.storageChanged("somebody-else");
   expect(here.read("a")).toEqual(NO_DRAFT);
-  expect(told).toBe(2);
+  expect(notifications).toBe(2);
 });
 
-test("what was sent to the queue is seen from then on until it is listed there, or taken out of it", () => {
+test("a queued message stays visible until the queue lists it or it is removed", () => {
   const sent: Outgoing = {
     key: "k",
     command: { kind: "send", id: "c", body: { queue: true } },
@@ -148,33 +148,33 @@ test("what was sent to the queue is seen from then on until it is listed there, 
     acknowledged: null,
     problem: null,
   };
-  const taken = { ...sent, messageId: "m", acknowledged: 3 };
+  const acknowledged = { ...sent, messageId: "m", acknowledged: 3 };
   const unanswered = unlistedOutgoing([], [sent], [], 0);
-  const answered = unlistedOutgoing(unanswered, [taken], [], 0);
+  const answered = unlistedOutgoing(unanswered, [acknowledged], [], 0);
   const unlisted = unlistedOutgoing(answered, [], [], 1);
-  expect([unanswered, answered, unlisted]).toEqual([[sent], [taken], [taken]]);
-  expect(unlistedOutgoing(answered, [taken], ["m"], 1)).toEqual([]);
+  expect([unanswered, answered, unlisted]).toEqual([[sent], [acknowledged], [acknowledged]]);
+  expect(unlistedOutgoing(answered, [acknowledged], ["m"], 1)).toEqual([]);
   expect(unlistedOutgoing(unlisted, [], ["m"], 1)).toEqual([]);
   expect(unlistedOutgoing(unlisted, [], [], 0)).toEqual([]);
   expect(unlistedOutgoing(unanswered, [], [], 0)).toEqual([]); // discarded elsewhere
 });
 
-test("what local storage holds and is no draft is no draft", () => {
+test("an invalid stored draft is ignored", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json()), (text) => void expect(parseDraft(text)).toHaveProperty("text")),
   );
   expect(parseDraft('{"text":"a","files":[{"path":"x"},{"path":"y","size":1,"kind":"file"}]}').files).toHaveLength(1);
 });
 
-test("only what is a file of the workspace becomes a reference, the rest stays text", async () => {
+test("only existing workspace files become references", async () => {
   const items = [
     { path: "src", is_folder: true },
     { path: "src/app.py", is_folder: false },
   ];
   const api = (async () => ({ items, is_cut: false })) as unknown as Api;
   const text = "see @src/app.py:2-4, @src, @nobody and @src/app.py:2-4";
-  const found = await existingReferences(api, "c", text);
-  expect(payloadsOfDraft(text, found, [{ path: "uploads/a.png", size: 1, kind: "image" }])).toEqual([
+  const references = await existingReferences(api, "c", text);
+  expect(payloadsOfDraft(text, references, [{ path: "uploads/a.png", size: 1, kind: "image" }])).toEqual([
     { type: "text", content: text },
     { type: "file_reference", path: "src/app.py", range: { start_line: 2, end_line: 4 } },
     { type: "image", path: "uploads/a.png" },
@@ -182,7 +182,7 @@ test("only what is a file of the workspace becomes a reference, the rest stays t
   expect(payloadsOfDraft("  ", [], [])).toEqual([]);
 });
 
-test("sizes are read in steps of 1024", () => {
+test("file sizes use units of 1024", () => {
   expect([0, 1023, 1024, 1_500, 20 * 1024 * 1024].map(formatFileSize)).toEqual([
     "0 B",
     "1023 B",
@@ -192,7 +192,7 @@ test("sizes are read in steps of 1024", () => {
   ]);
 });
 
-test("what is written and attached while a message is being sent stays in the box", () => {
+test("text and attachments added while a message is being sent stay in the draft", () => {
   const file = { path: "a.txt", size: 1, kind: "file" } as const;
   const other = { ...file, path: "b.txt" };
   const sent = { text: "first", files: [file] };

@@ -7,14 +7,14 @@ const BOXES = [
   { top: 200, bottom: 600 },
 ];
 
-test("a box of rows takes no room in the text around it", () => {
-  const flow = new ContentOffsets(ROOT, BOXES);
-  expect(flow.length).toBe(400);
-  expect([150, 200, 400, 600, 650].map((y) => flow.offsetAt(y))).toEqual([50, 100, 100, 100, 150]);
-  expect([0, 2_000].map((y) => flow.offsetAt(y))).toEqual([0, 400]);
+test("a row box has no height in the content around it", () => {
+  const offsets = new ContentOffsets(ROOT, BOXES);
+  expect(offsets.length).toBe(400);
+  expect([150, 200, 400, 600, 650].map((y) => offsets.offsetAt(y))).toEqual([50, 100, 100, 100, 150]);
+  expect([0, 2_000].map((y) => offsets.offsetAt(y))).toEqual([0, 400]);
 });
 
-test("a box that grows while it is read leaves what was read around it as it was", () => {
+test("a growing row box does not shift the content around it", () => {
   const grown = new ContentOffsets({ top: 100, bottom: 1_500 }, [
     { top: 200, bottom: 1_100 },
     { top: 1_200, bottom: 1_300 },
@@ -23,7 +23,7 @@ test("a box that grows while it is read leaves what was read around it as it was
   expect(grown.offsetAt(1_150)).toBe(150);
 });
 
-test("a place in the text around the boxes is found on the screen, behind the box that stands there", () => {
-  const flow = new ContentOffsets(ROOT, BOXES);
-  expect([0, 99, 100, 150, 350].map((at) => flow.screenY(at))).toEqual([100, 199, 600, 650, 950]);
+test("an offset maps to the screen position below the boxes before it", () => {
+  const offsets = new ContentOffsets(ROOT, BOXES);
+  expect([0, 99, 100, 150, 350].map((at) => offsets.screenY(at))).toEqual([100, 199, 600, 650, 950]);
 });

@@ -52,14 +52,14 @@ async function world(seed: number) {
   await clock.settle();
   let sent = 0;
 
-  async function take({ kind, what, n }: Step, isHonest: boolean): Promise<void> {
+  async function take({ kind, what, n }: Step, isReliable: boolean): Promise<void> {
     const { model, store } = network;
     const active = activeId(store.getSnapshot());
     if (kind === "change") {
       const id = n % 3 === 0 ? "b" : (model.session.active_context_id ?? "a");
       model.change(what, id);
     } else if (kind === "network") {
-      switch (isHonest && ["lose", "double", "reorder"].includes(what) ? "deliver" : what) {
+      switch (isReliable && ["lose", "double", "reorder"].includes(what) ? "deliver" : what) {
         case "deliver":
           network.deliver(0);
           break;
@@ -96,7 +96,7 @@ async function world(seed: number) {
       if (what === "activate") runner.act({ kind: "activate", id });
       if (what === "switch") model.openTab(id, true);
       if (what === "remove" && n < 8) model.remove(id);
-      if (what === "recreate" && isHonest && !model.contexts.has(id)) {
+      if (what === "recreate" && isReliable && !model.contexts.has(id)) {
         model.recreated.add(id);
         model.create(id, n);
         model.openTab(id, n % 2 === 0);
@@ -113,7 +113,7 @@ async function world(seed: number) {
 }
 
 /** The invariants that hold after every event. Returns the check to run after each event. */
-function watching(network: Network): () => void {
+function checkInvariants(network: Network): () => void {
   let before = { active: null as string | null, count: 0, texts: new Map<string, string>() };
   return () => {
     const { model, store } = network;
@@ -121,20 +121,20 @@ function watching(network: Network): () => void {
     const active = activeId(state);
     if (active === null) return void (before = { active, count: 0, texts: new Map() });
     const copy = state.contexts[active];
-    const seen = visibleMessages(state, active);
-    const ids = [...seen.messages.map((each) => each.message_id), ...seen.streaming.map((each) => each.id)];
+    const visible = visibleMessages(state, active);
+    const ids = [...visible.messages.map((each) => each.message_id), ...visible.streaming.map((each) => each.id)];
     expect(new Set(ids).size, "a message is shown twice").toBe(ids.length);
     // The model no longer has the lists of a context that was deleted and recreated.
     if (copy !== undefined && copy.shown.key !== "" && !model.recreated.has(active)) {
       const { key, firstPosition } = copy.shown;
-      const isBlank = before.active === active && before.count > 0 && seen.messages.length === 0;
+      const isBlank = before.active === active && before.count > 0 && visible.messages.length === 0;
       expect(isBlank && copy.branch.ids.length > 0, "the messages were gone for a moment").toBe(false);
-      expect(seen.messages.map((each) => each.message_id)).toEqual(
+      expect(visible.messages.map((each) => each.message_id)).toEqual(
         model.lists.get(key)?.slice(firstPosition, firstPosition + copy.shown.ids.length),
       );
     }
-    const texts = new Map(seen.streaming.map((each) => [each.id, each.text]));
-    for (const { id, text } of seen.streaming)
+    const texts = new Map(visible.streaming.map((each) => [each.id, each.text]));
+    for (const { id, text } of visible.streaming)
       expect(model.written.get(id)?.join("").startsWith(text), "a text is none that was written").toBe(true);
     if (before.active === active && model.contexts.has(active) && !model.recreated.has(active)) {
       for (const [id, text] of before.texts) {
@@ -145,7 +145,7 @@ function watching(network: Network): () => void {
         }
       }
     }
-    for (const message of seen.messages) {
+    for (const message of visible.messages) {
       if (message.type === "text" && model.written.has(message.message_id))
         expect(message.content).toBe(model.written.get(message.message_id)?.join(""));
     }
@@ -154,7 +154,7 @@ function watching(network: Network): () => void {
       if (value !== null)
         expect(model.truths.has(truth(id, value.version, value.current_state)), "it never was so").toBe(true);
     }
-    before = { active, count: seen.messages.length, texts };
+    before = { active, count: visible.messages.length, texts };
   };
 }
 
@@ -163,7 +163,7 @@ function withoutSequence(shape: ContextView | null | undefined): unknown {
   return { ...shape, streaming: shape?.streaming?.message_id };
 }
 
-function expectTheSame({ model, store }: Network): void {
+function expectConverged({ model, store }: Network): void {
   const state = store.getSnapshot();
   expect(wants(state)).toEqual([]);
   expect(state.session.value).toEqual(model.session);
@@ -179,11 +179,11 @@ function expectTheSame({ model, store }: Network): void {
   const context = model.contexts.get(active)!;
   const list = context.branches.get(context.active)!.ids;
   const { firstPosition: first } = state.contexts[active]!.shown;
-  const seen = visibleMessages(state, active);
-  expect(seen.messages).toEqual(list.slice(first).map((id) => context.pool.get(id)));
-  expect(first === 0 || seen.messages.length >= 8).toBe(true);
-  expect(seen.streaming.map((each) => each.text).join()).toBe(context.writing?.pieces.join("") ?? "");
-  expect(seen.sending.filter((each) => each.problem === null)).toEqual([]);
+  const visible = visibleMessages(state, active);
+  expect(visible.messages).toEqual(list.slice(first).map((id) => context.pool.get(id)));
+  expect(first === 0 || visible.messages.length >= 8).toBe(true);
+  expect(visible.streaming.map((each) => each.text).join()).toBe(context.writing?.pieces.join("") ?? "");
+  expect(visible.sending.filter((each) => each.problem === null)).toEqual([]);
 }
 
 const AMOUNT = process.env.PILOTHOUSE_LONG
@@ -200,14 +200,14 @@ test.each(Object.entries(HEALED))("%s", { timeout: 600_000 }, async (_, action) 
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.array(step, { maxLength: 120, size: "max" }), async (seed, steps) => {
       const { network, take, runner } = await world(seed);
-      const check = watching(network);
+      const check = checkInvariants(network);
       // An exception thrown by a listener would reach the dispatcher.
-      let broken: unknown = null;
+      let failure: unknown = null;
       network.store.subscribe(() => {
         try {
           check();
         } catch (error) {
-          broken ??= error;
+          failure ??= error;
         }
       });
       for (const each of steps) await take(each, action === "nothing");
@@ -221,8 +221,8 @@ test.each(Object.entries(HEALED))("%s", { timeout: 600_000 }, async (_, action) 
         for (const id of [...IDS, "d"]) network.model.change("touch", id);
       }
       await network.calm();
-      if (broken !== null) throw broken;
-      expectTheSame(network);
+      if (failure !== null) throw failure;
+      expectConverged(network);
       const { requests, signals, failures, connects } = network.counts;
       expect(requests, "a storm of pulls").toBeLessThan(4 * (signals + failures + 3 * connects + steps.length / 4 + 5));
       runner.close();

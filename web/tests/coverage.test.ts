@@ -17,7 +17,7 @@ test("a jump to the end leaves a gap, and going back closes it", () => {
   expect(coverage.gaps(100)).toEqual([]);
 });
 
-test("whatever is read in whatever order, the gaps are the rows that were not on the screen", () => {
+test("gaps are exactly the rows that were not on the screen, in any order of reading", () => {
   const stretch = fc.tuple(fc.nat(60), fc.nat(20)).map(([from, size]) => ({ from, to: from + size }));
   fc.assert(
     fc.property(fc.array(stretch), fc.integer({ min: 1, max: 70 }), (stretches, rows) => {
@@ -27,16 +27,14 @@ test("whatever is read in whatever order, the gaps are the rows that were not on
         coverage.add(each);
         for (let row = each.from; row < each.to; row++) unread.delete(row);
       }
-      const found = coverage
-        .gaps(rows)
-        .flatMap(({ from, to }) => Array.from({ length: to - from }, (_, i) => from + i));
-      expect(found).toEqual([...unread]);
+      const gaps = coverage.gaps(rows).flatMap(({ from, to }) => Array.from({ length: to - from }, (_, i) => from + i));
+      expect(gaps).toEqual([...unread]);
       expect(linesInGaps(coverage.gaps(rows), itself)).toBe(unread.size);
     }),
   );
 });
 
-test("a long line of several rows counts once, also with several gaps in it", () => {
+test("a line of several rows counts once, also with several gaps", () => {
   const lineOf = (row: number) => (row < 5 ? 1 : row - 3);
   expect(
     linesInGaps(
@@ -50,7 +48,7 @@ test("a long line of several rows counts once, also with several gaps in it", ()
   expect(linesInGaps([{ from: 4.2, to: 7 }], lineOf)).toBe(3);
 });
 
-test("what is on the screen at two looks is what both saw", () => {
+test("the intersection of two samples contains the rows visible in both", () => {
   expect(intersection({ from: 0, to: 20 }, { from: 10, to: 30 })).toEqual({ from: 10, to: 20 });
   expect(intersection({ from: 0, to: 20 }, { from: 500, to: 520 })).toBeNull();
   expect(intersection(null, { from: 0, to: 1 })).toBeNull();

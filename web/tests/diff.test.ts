@@ -42,7 +42,7 @@ test("lines are numbered on both sides", () => {
   expect(countLines(lines)).toEqual({ added: 2, removed: 1, isCut: false });
 });
 
-test("a diff joined from its lines is the diff, and each line is what its sign says", () => {
+test("parsed lines join to the diff, and each has the kind of its sign", () => {
   fc.assert(
     fc.property(anyDiff, ({ text, hunks }) => {
       const lines = parseDiff(text) ?? [];
@@ -54,7 +54,7 @@ test("a diff joined from its lines is the diff, and each line is what its sign s
   );
 });
 
-test("a line of a file that looks like a head of a diff is a line", () => {
+test("a file line that looks like a diff header is a line", () => {
   const text = ["--- f", "+++ f", "@@ -1,2 +1,1 @@", "--- old", "-@@ -9 +9 @@", "+++ new"].join("\n");
   const lines = parseDiff(text) ?? [];
   expect(lines.slice(3).map(({ kind, text: shown }) => [kind, shown])).toEqual([
@@ -64,7 +64,7 @@ test("a line of a file that looks like a head of a diff is a line", () => {
   ]);
 });
 
-test("behind a gap, lines have no numbers until the next part, and the torn line has no sign", () => {
+test("after a cut, lines have no numbers until the next hunk", () => {
   const text = [
     "--- f",
     "+++ f",
@@ -89,7 +89,7 @@ test("behind a gap, lines have no numbers until the next part, and the torn line
   expect(lineCountText(countLines(lines))).toBe("+3 −0 …");
 });
 
-test("two columns hold every line exactly once on its side", () => {
+test("the two-column view contains every line exactly once", () => {
   fc.assert(
     fc.property(anyDiff, ({ text }) => {
       const lines = parseDiff(text) ?? [];
@@ -102,13 +102,13 @@ test("two columns hold every line exactly once on its side", () => {
   );
 });
 
-test("what is no diff is not taken for one", () => {
+test("other text is not parsed as a diff", () => {
   expect(parseDiff("echo hello")).toBeNull();
   expect(parseDiff("")).toBeNull();
   expect(parseDiff("--- only\nthis")).toBeNull();
 });
 
-test("the encoding of a file stands before its diff", () => {
+test("the encoding line precedes the diff", () => {
   const lines = parseDiff(`encoding: shift_jis\n${SMALL}`) ?? [];
   expect(lines[0]).toEqual({ kind: "note", text: "encoding: shift_jis", old: null, new: null });
   expect(lines.slice(1)).toEqual(parseDiff(SMALL));

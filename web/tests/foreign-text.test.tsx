@@ -5,7 +5,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { ForeignText, Lookalikes } from "../src/ui/ForeignText";
 
-test("a letter that looks like another is shown with its code", () => {
+test("a lookalike letter is shown with its code point", () => {
   const html = renderToStaticMarkup(
     <Lookalikes value={"\u0441"}>
       <ForeignText text={"\u0441url\u00a0x \u0430"} />
@@ -28,14 +28,14 @@ const PROSE = [
   "ui/safeText.ts",
 ];
 
-test("only prose is shown without its odd blanks written out", () => {
+test("only prose may be displayed without writing out nonstandard blanks", () => {
   const root = join(import.meta.dirname, "../src");
   const sources = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name));
   const lenient = sources.filter((name) => readFileSync(join(root, name), "utf8").includes("visibleText("));
   expect(lenient.sort()).toEqual(PROSE);
 });
 
-test("a sentence of ours marks what a name in it hides, and isolates what is read from right to left", () => {
+test("our sentences mark hidden characters of names and isolate right-to-left text", () => {
   const html = renderToStaticMarkup(<ForeignText text={"Open \u05d0\u05d1 r\u0435⟨U+0435⟩ad"} />);
   expect(html).toBe('Open <bdi>\u05d0\u05d1</bdi> r\u0435<span class="hidden-character">⟨U+0435⟩</span>ad');
 });

@@ -35,7 +35,7 @@ function watched() {
   return { store, screen, shown, drawn: () => drawn };
 }
 
-test("however much changes within a frame, it is drawn once, and nothing half", () => {
+test("all changes within a frame are rendered once", () => {
   const { store, screen, shown, drawn } = watched();
   const before = shown.getSnapshot();
   for (let count = 0; count < 5; count++) store.dispatch({ type: "clock" });
@@ -46,14 +46,14 @@ test("however much changes within a frame, it is drawn once, and nothing half", 
   expect(drawn()).toBe(1);
 });
 
-test("what the person does is drawn at once", () => {
+test("user actions are rendered at once", () => {
   const { store, drawn } = watched();
   store.dispatch({ type: "clock" });
   store.dispatch({ type: "sent", key: "a", command: { kind: "activate", id: "b" } });
   expect(drawn()).toBe(1);
 });
 
-test("slow drawings come less often, and fast ones as often as before", () => {
+test("slow renders are spaced, and fast ones catch up again", () => {
   const { store, screen, drawn } = watched();
   const during = (count: number) => {
     const before = drawn();

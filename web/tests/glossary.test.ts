@@ -107,7 +107,7 @@ const pairs = Object.entries(LANGUAGES.en.texts).flatMap(([section, texts]) =>
   })),
 );
 
-test("every term is called one way in each language", () => {
+test("every term has one translation", () => {
   const wrong = pairs.flatMap(({ name, en, zh }) =>
     GLOSSARY.filter(([term, ...chinese]) => term.test(en) && !chinese.some((word) => zh.includes(word))).map(
       ([term]) => `${name}: ${term} is called otherwise in “${zh}” (${en})`,
@@ -116,7 +116,7 @@ test("every term is called one way in each language", () => {
   expect(wrong).toEqual([]);
 });
 
-test("no text uses a word that stands for nothing that people know", () => {
+test("no text uses a banned word", () => {
   const wrong = pairs.flatMap(({ name, en, zh }) => [
     ...BANNED.en.filter((word) => word.test(en)).map((word) => `${name}: ${word} in “${en}”`),
     ...BANNED.zh.filter((word) => word.test(zh)).map((word) => `${name}: ${word} in “${zh}”`),
@@ -124,7 +124,7 @@ test("no text uses a word that stands for nothing that people know", () => {
   expect(wrong).toEqual([]);
 });
 
-test("what is the same in English is the same in Chinese", () => {
+test("identical English texts have identical Chinese texts", () => {
   const EXCEPT = ["Continue", "Resume"];
   const byText = new Map<string, Set<string>>();
   for (const { en, zh } of pairs) if (!EXCEPT.includes(en)) byText.set(en, (byText.get(en) ?? new Set()).add(zh));

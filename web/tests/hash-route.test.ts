@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { contextIdIn, historyStep } from "../src/app/hashRoute";
 
-test("an address names a conversation, a new one, or nothing", () => {
+test("a hash names a conversation, a new one, or nothing", () => {
   expect(contextIdIn("#/c/abc-1_2")).toBe("abc-1_2");
   expect(contextIdIn("#/c/work~anna")).toBe("work~anna");
   expect(contextIdIn("#/new")).toBeNull();
@@ -19,7 +19,7 @@ test("an address names a conversation, a new one, or nothing", () => {
     expect(contextIdIn(hash)).toBeUndefined();
 });
 
-test("going elsewhere is a step to go back from, but not from what is no longer open", () => {
+test("navigation adds a history entry, except from a closed conversation", () => {
   expect(historyStep("b", "#/c/a", ["a", "b"])).toBe("push");
   expect(historyStep(null, "#/c/a", ["a"])).toBe("push");
   expect(historyStep("b", "#/new", ["b"])).toBe("push");

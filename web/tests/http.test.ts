@@ -7,15 +7,15 @@ import { makeClock } from "./clock";
 type Reply = Response | Error | "silence";
 
 function serverThat(replies: Reply[]) {
-  const asked: { address: string; method: string; headers: Record<string, string> }[] = [];
+  const requests: { address: string; method: string; headers: Record<string, string> }[] = [];
   const fetch = ((address: string, request: RequestInit) => {
-    asked.push({ address, method: request.method ?? "", headers: request.headers as Record<string, string> });
+    requests.push({ address, method: request.method ?? "", headers: request.headers as Record<string, string> });
     const reply = replies.shift() ?? new Error("nothing is left");
     if (reply instanceof Response) return Promise.resolve(reply);
     if (reply instanceof Error) return Promise.reject(reply);
     return new Promise((_, reject) => request.signal?.addEventListener("abort", () => reject(new Error("aborted"))));
   }) as typeof globalThis.fetch;
-  return { fetch, asked };
+  return { fetch, requests };
 }
 
 const json = (value: unknown, status = 200) =>
@@ -24,57 +24,57 @@ const problem = (status: number, code: string) => json({ title: "", status, code
 const SEND = "POST /api/contexts/{context_id}/messages";
 const MESSAGE = { path: { context_id: "a" }, body: { payloads: [{ type: "text", content: "hello" }] } } as const;
 
-test("a message is tried again under its own key until there is an answer", async () => {
+test("a message is retried with its idempotency key until the server answers", async () => {
   const sent = { message_id: "m", turn_id: "t" };
   const server = serverThat([new Error("cut"), problem(503, "stopping"), new Error("cut"), json(sent, 202)]);
   const clock = makeClock();
   const answer = createApi(server, clock)(SEND, MESSAGE, { key: "k" });
   await clock.pass(60_000);
   expect(await answer).toEqual(sent);
-  expect(server.asked.map(({ headers }) => headers["idempotency-key"])).toEqual(["k", "k", "k", "k"]);
+  expect(server.requests.map(({ headers }) => headers["idempotency-key"])).toEqual(["k", "k", "k", "k"]);
 });
 
-test("a message or a mode that the server cannot save is refused at once, and a server that stops is waited for", async () => {
+test("a request that cannot be saved is rejected at once, and a stopping server is retried", async () => {
   for (const refusal of [problem(503, "store_refused"), problem(503, "store_read_only"), problem(507, "full")]) {
     const server = serverThat([refusal]);
     const refused = await createApi(server, makeClock())(SEND, MESSAGE, { key: "k", failsWhenUnsaved: true }).catch(
       (error: unknown) => error,
     );
     expect(refused).toBeInstanceOf(ServerError);
-    expect(server.asked.length).toBe(1);
+    expect(server.requests.length).toBe(1);
   }
   const server = serverThat([problem(503, "server_stopping"), json({}, 202)]);
   const clock = makeClock();
   const answer = createApi(server, clock)(SEND, MESSAGE, { key: "k", failsWhenUnsaved: true });
   await clock.pass(60_000);
   await answer;
-  expect(server.asked.length).toBe(2);
+  expect(server.requests.length).toBe(2);
 });
 
-test("what has no key is never tried twice", async () => {
+test("a request without a key is never retried", async () => {
   const server = serverThat([new Error("cut")]);
   await expect(createApi(server, makeClock())(SEND, MESSAGE)).rejects.toBeInstanceOf(ConnectionLost);
-  expect(server.asked.length).toBe(1);
+  expect(server.requests.length).toBe(1);
 });
 
-test("a refusal is told as the problem that it is, also with a key", async () => {
+test("an error response is reported as its problem, also with a key", async () => {
   const server = serverThat([problem(409, "turn_active"), new Response("<h1>Bad gateway", { status: 500 })]);
   const api = createApi(server, makeClock());
   const refused = await api(SEND, MESSAGE, { key: "k" }).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(ServerError);
   expect((refused as ServerError).problem.code).toBe("turn_active");
-  const broken = await api(SEND, MESSAGE).catch((error: unknown) => error);
-  expect((broken as ServerError).problem).toMatchObject({ status: 500, code: "" });
+  const error = await api(SEND, MESSAGE).catch((error: unknown) => error);
+  expect((error as ServerError).problem).toMatchObject({ status: 500, code: "" });
 });
 
-test("a server that says nothing is lost after a while", async () => {
+test("a silent server times out", async () => {
   const clock = makeClock();
   const answer = createApi(serverThat(["silence"]), clock)("GET /api/session", {}).catch((error: unknown) => error);
   await clock.pass(31_000);
   expect(await answer).toBeInstanceOf(ConnectionLost);
 });
 
-test("requests of one lane reach the server in their order, although the first has to be tried again", async () => {
+test("requests of a lane keep their order, even if the first is retried", async () => {
   const server = serverThat([new Error("cut"), json({}), json({})]);
   const clock = makeClock();
   const api = createApi(server, clock);
@@ -87,10 +87,10 @@ test("requests of one lane reach the server in their order, although the first h
   const answers = [setTo("agent", "mode"), setTo("plan", "mode")];
   await clock.pass(60_000);
   await Promise.all(answers);
-  expect(server.asked.map(({ address }) => address.split("/")[3])).toEqual(["agent", "agent", "plan"]);
+  expect(server.requests.map(({ address }) => address.split("/")[3])).toEqual(["agent", "agent", "plan"]);
 });
 
-test("a lane goes on after a refusal, and lanes do not wait for each other", async () => {
+test("a lane continues after an error, and lanes are independent", async () => {
   const server = serverThat(["silence", problem(409, "turn_active"), json({ version: 2 })]);
   const clock = makeClock();
   const api = createApi(server, clock);
@@ -104,7 +104,7 @@ test("a lane goes on after a refusal, and lanes do not wait for each other", asy
   expect(await silent).toBeInstanceOf(ConnectionLost);
 });
 
-test("a request that was given up never answers, even when its answer is already there", async () => {
+test("an aborted request never resolves, even if the response has arrived", async () => {
   const controller = new AbortController();
   const found = json({ version: 1 });
   Object.defineProperty(found, "text", {
@@ -115,7 +115,7 @@ test("a request that was given up never answers, even when its answer is already
   expect(await answer).toBeInstanceOf(ConnectionLost);
 });
 
-test("what stands in an address cannot change it", () => {
+test("path and query parameters are escaped", () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), fc.string(), (part, value) => {
       fc.pre(part !== "." && part !== "..");

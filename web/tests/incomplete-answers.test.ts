@@ -13,7 +13,7 @@ const answer = (more: Partial<Text> = {}): Text => ({
   ...more,
 });
 
-test("an answer that ended early is told from one that is complete", () => {
+test("incomplete answers are distinguished from complete ones", () => {
   expect(endingOf(answer({ finish_reason: "stop", ended: "complete" }))).toBe(null);
   expect(endingOf(answer({ finish_reason: "length" }))).toBe("length");
   expect(endingOf(answer({ finish_reason: "content_filter" }))).toBe("content_filter");
@@ -24,14 +24,14 @@ test("an answer that ended early is told from one that is complete", () => {
   expect(endingOf(null)).toBe(null);
 });
 
-test("what was cut goes on, what was refused is asked in other words", () => {
+test("a cut answer can be continued, a refused one needs an edit", () => {
   expect(["cut", "cancelled", "interrupted", "length"].map((each) => nextStepAfter(each as "cut"))).toEqual(
     Array(4).fill("continue"),
   );
   expect([nextStepAfter("content_filter"), nextStepAfter("refusal")]).toEqual(["edit", "edit"]);
 });
 
-test("what follows an answer decides who offers the way on", () => {
+test("the next step depends on the messages after the answer", () => {
   const error: Message = {
     type: "error",
     message_id: "e",

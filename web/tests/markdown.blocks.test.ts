@@ -85,7 +85,7 @@ const line = fc.oneof(
 const text = fc.array(line, { maxLength: 24 }).map((lines) => lines.join("\n"));
 const cuts = fc.array(fc.nat({ max: 400 }), { maxLength: 12 });
 
-function told(whole: string, places: readonly number[]): ParsedAnswer {
+function streamed(whole: string, places: readonly number[]): ParsedAnswer {
   let answer = EMPTY_ANSWER;
   for (const place of [...places].sort((a, b) => a - b)) answer = updateAnswer(answer, whole.slice(0, place), true);
   return updateAnswer(answer, whole, false);
@@ -93,21 +93,21 @@ function told(whole: string, places: readonly number[]): ParsedAnswer {
 
 const tokensOf = (answer: ParsedAnswer) => answer.blocks.map((block) => block.token);
 
-test("however a text is cut, its blocks are those of the whole text", () => {
+test("blocks depend on the text alone, however it was split", () => {
   fc.assert(
     fc.property(text, cuts, (whole, places) => {
       const once = lex(whole).tokens.filter((token) => token.type !== "space" && token.type !== "def");
-      expect(tokensOf(told(whole, places))).toEqual(once);
+      expect(tokensOf(streamed(whole, places))).toEqual(once);
     }),
     { numRuns: 1_000 },
   );
 });
 
-test("the same holds letter by letter", () => {
+test("blocks are the same when the text arrives letter by letter", () => {
   fc.assert(
     fc.property(text, (whole) => {
       const everywhere = [...whole].map((_, index) => index);
-      expect(tokensOf(told(whole, everywhere))).toEqual(tokensOf(updateAnswer(EMPTY_ANSWER, whole, false)));
+      expect(tokensOf(streamed(whole, everywhere))).toEqual(tokensOf(updateAnswer(EMPTY_ANSWER, whole, false)));
     }),
     { numRuns: 150 },
   );
@@ -116,7 +116,7 @@ test("the same holds letter by letter", () => {
 const PART =
   "## Part\n\nSome *words* and `code`.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```ts\nlet x = 1;\n```\n\n";
 
-test("a finished block stays the same object, and only the end is lexed again", () => {
+test("a finished block stays the same object, and only the tail is lexed again", () => {
   const whole = PART.repeat(40);
   const steps = Math.ceil(whole.length / 4);
   let answer = EMPTY_ANSWER;
@@ -133,7 +133,7 @@ test("a finished block stays the same object, and only the end is lexed again", 
   expect(lexed).toBeLessThan(steps * 100);
 });
 
-test("the end of the stream renders nothing again that was whole", () => {
+test("the end of the stream does not change complete blocks", () => {
   const whole = PART.repeat(3);
   const streamed = updateAnswer(EMPTY_ANSWER, whole, true);
   expect(updateAnswer(streamed, whole, false).blocks.every((block, index) => block === streamed.blocks[index])).toBe(
@@ -141,19 +141,19 @@ test("the end of the stream renders nothing again that was whole", () => {
   );
 });
 
-test("a link that is defined later is found in what was frozen long before, and nothing else is rendered again", () => {
+test("a late link definition updates frozen blocks that use it, and no others", () => {
   const before = updateAnswer(EMPTY_ANSWER, "see [a]\n\nother\n\nmore\n\n[a]: http", true);
   const after = updateAnswer(before, "see [a]\n\nother\n\nmore\n\n[a]: http://a.example\n", true);
   expect(JSON.stringify(after.blocks[0])).toContain('"href":"http://a.example"');
   expect(after.blocks.map((block, index) => block === before.blocks[index])).toEqual([false, true, true]);
 });
 
-test("a text that was replaced is not taken for one that grew", () => {
+test("a replaced text is parsed from the start", () => {
   const first = updateAnswer(EMPTY_ANSWER, "one\n\ntwo\n\nthree", true);
   expect(tokensOf(updateAnswer(first, "# other", true))).toEqual(tokensOf(updateAnswer(EMPTY_ANSWER, "# other", true)));
 });
 
-test("what is begun at the end is shown as if it were finished", () => {
+test("open syntax at the end is completed", () => {
   const types = (text: string) => JSON.stringify(tokensOf(updateAnswer(EMPTY_ANSWER, text, true)));
   expect(types("a **bold")).toContain('"type":"strong"');
   expect(types("- a\n- `co")).toContain('"type":"codespan"');

@@ -5,12 +5,12 @@ import { expect, test } from "vitest";
 import { lex } from "../src/features/chat/markdown/lexer";
 
 /** Serializes tokens: strong text in [], emphasis in (). */
-function seen(tokens: readonly Token[]): string {
+function serialize(tokens: readonly Token[]): string {
   return tokens.map(one).join("");
 }
 
 function one(token: Token): string {
-  const inside = "tokens" in token && token.tokens !== undefined ? seen(token.tokens) : token.raw;
+  const inside = "tokens" in token && token.tokens !== undefined ? serialize(token.tokens) : token.raw;
   if (token.type === "strong") return `[${inside}]`;
   if (token.type === "em") return `(${inside})`;
   return token.type === "del" ? `{${inside}}` : inside;
@@ -36,7 +36,7 @@ test.each([
   ["a**“b”**c", "a**“b”**c"],
   ["snake_case_name 和 a*b", "snake_case_name 和 a*b"],
 ])("%s", (typed, expected) => {
-  expect(seen(lex(typed).tokens)).toBe(expected);
+  expect(serialize(lex(typed).tokens)).toBe(expected);
 });
 
 // Excludes a single `~`, which is plain text here, and definitions over several lines.
@@ -80,7 +80,7 @@ const PIECES = [
   "  \n",
 ];
 
-test("ordinary text is read as marked reads it", () => {
+test("other text is parsed as by marked", () => {
   const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }).map((pieces) => pieces.join(""));
   fc.assert(
     fc.property(text, (typed) => {

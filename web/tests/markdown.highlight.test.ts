@@ -28,7 +28,7 @@ test.each(["", "text", "mermaid", "constructor", "__proto__"])("a fence with %j 
   expect(languageOf(info)).toBeUndefined();
 });
 
-test("words in code have their kinds", { timeout: 60_000 }, async () => {
+test("tokens of code have their kinds", { timeout: 60_000 }, async () => {
   const runs = await tokenize('// note\nconst n: number = f("s") + 1;', "typescript");
   const kinds = new Map(runs.map(([text, kind]) => [text.trim(), kind]));
   expect(
@@ -43,12 +43,12 @@ test("words in code have their kinds", { timeout: 60_000 }, async () => {
   });
 });
 
-test.each(NAMES)("%s gives back the code", { timeout: 60_000 }, async (name) => {
+test.each(NAMES)("the runs of %s join to the code", { timeout: 60_000 }, async (name) => {
   const code = 'class A { "b" }\n\n\t# x /* 1 */ <a b="c">\n  - k: v\r\n你好 `x` \'\'\n';
   expect((await tokenize(code, name)).map(([text]) => text).join("")).toBe(code.replace("\r\n", "\n"));
 });
 
-test("any code comes back as it is", { timeout: 60_000 }, async () => {
+test("the runs of any code join to the code", { timeout: 60_000 }, async () => {
   const code = fc
     .array(
       fc.constantFrom("if ", "\n", '"', "'", "`", "${", "}", "/*", "*/", "//", "<a>", "文", "\t", "0x1", "=>", "\\"),
@@ -61,7 +61,7 @@ test("any code comes back as it is", { timeout: 60_000 }, async () => {
   );
 });
 
-test("a memory forgets what was not asked for the longest", () => {
+test("the cache evicts the least recently used entry", () => {
   const memory = new SizedLruCache<number>(10);
   memory.set("a", 1, 4);
   memory.set("b", 2, 4);

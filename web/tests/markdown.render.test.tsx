@@ -103,7 +103,7 @@ describe("images are never loaded", () => {
   });
 });
 
-describe("HTML is text", () => {
+describe("HTML is shown as text", () => {
   test.each([
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
@@ -124,7 +124,7 @@ describe("HTML is text", () => {
   });
 });
 
-test("a table has its sides, its marks and a button that copies it", () => {
+test("a table has its alignment, its inline syntax and a copy button", () => {
   const html = shown("| a | b |\n|:-:|--:|\n| `x` | **y**<br>z |");
   expect(html).toContain('<th scope="col" class="md-center">a</th><th scope="col" class="md-right">b</th>');
   expect(html).toContain('<td class="md-right"><strong>y</strong><br/>z</td>');
@@ -132,7 +132,7 @@ test("a table has its sides, its marks and a button that copies it", () => {
 });
 
 describe("code", () => {
-  test("has its language, its buttons and its text as it is", () => {
+  test("shows its language, its buttons and the exact text", () => {
     const html = shown('```ts title="a.ts"\nlet a = `<b>` && 1;\n```');
     expect(html).toContain('<span class="md-language">ts</span>');
     expect(html.match(/<button[^>]*>[^<]*/g)?.map((button) => button.replace(/.*>/, ""))).toEqual([
@@ -143,25 +143,25 @@ describe("code", () => {
     expect(html).toContain("<pre><code>let a = `&lt;b&gt;` &amp;&amp; 1;</code></pre>");
   });
 
-  test("prose hides nothing either, also what an entity stands for; joiners stay in emoji and Persian", () => {
+  test("prose shows hidden characters, also from entities, and keeps joiners in emoji and Persian", () => {
     expect(shown("a\u202eb **c\u200bd** [e\u2066](https://x.example) &#x202e;f")).toMatch(
       /a⟨U\+202E⟩b.*c⟨U\+200B⟩d.*e⟨U\+2066⟩.*⟨U\+202E⟩f/s,
     );
     expect(shown("👩\u200d💻 می\u200cخواهم 10\u00a0km")).toContain("👩\u200d💻 می\u200cخواهم 10\u00a0km");
   });
 
-  test("hides nothing", () => {
+  test("shows hidden characters", () => {
     expect(shown("```\na\u202eb\u200bc\n```")).toContain("a⟨U+202E⟩b⟨U+200B⟩c");
     expect(shown("`a\u202eb`")).toContain("<code>a⟨U+202E⟩b</code>");
   });
 
-  test("of more than 400 lines is shown in part", () => {
+  test("is cut after 400 lines", () => {
     const html = shown(`\`\`\`\n${"line\n".repeat(1_200)}\`\`\``);
     expect(html).toContain("Show all 1,200 lines");
     expect(html.match(/line\n|line</g)).toHaveLength(400);
   });
 
-  test("of one endless line is shown in part", () => {
+  test("is cut after many characters", () => {
     expect(shown(`\`\`\`\n${"x".repeat(1_000_000)}\n\`\`\``).length).toBeLessThan(100_000);
   });
 });

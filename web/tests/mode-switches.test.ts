@@ -7,16 +7,16 @@ import { makeClock } from "./clock";
 
 /** A server that answers each request when the test says so. */
 function makeServer() {
-  const asked: { name: string; answer(status?: number, code?: string): void }[] = [];
+  const requests: { name: string; answer(status?: number, code?: string): void }[] = [];
   const fetch = ((address: string, request: RequestInit) =>
     new Promise<Response>((resolve) => {
       const answer = (status = 200, code = "") => {
         const body = status < 400 ? {} : { title: "", status, code, detail: code };
         resolve(new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } }));
       };
-      asked.push({ name: `${request.method} ${address.replace("/api/contexts/", "")}`, answer });
+      requests.push({ name: `${request.method} ${address.replace("/api/contexts/", "")}`, answer });
     })) as typeof globalThis.fetch;
-  return { fetch, asked, names: () => asked.map(({ name }) => name) };
+  return { fetch, requests, names: () => requests.map(({ name }) => name) };
 }
 
 function makeWorld() {
@@ -47,8 +47,8 @@ const send = (content: string, id = "a"): Command => ({
 });
 const toPlan: Command = { kind: "mode", id: "a", mode: "plan", shown: [] };
 
-test("a message that is sent while a mode is chosen reaches the server after the switch", async () => {
-  const { switches, act, settle, asked, names } = makeWorld();
+test("a message sent during a mode switch reaches the server after the switch", async () => {
+  const { switches, act, settle, requests, names } = makeWorld();
   // The selector requests the preview.
   const end = switches.begin("a");
   const sent = act(send("go"));
@@ -58,14 +58,14 @@ test("a message that is sent while a mode is chosen reaches the server after the
   end("superseded");
   await settle();
   expect(names()).toEqual(["PUT a/mode"]);
-  asked[0]?.answer();
+  requests[0]?.answer();
   await settle();
   expect(names()).toEqual(["PUT a/mode", "POST a/messages"]);
-  asked[1]?.answer();
+  requests[1]?.answer();
   expect(await Promise.all([sent, switched])).toEqual(["done", "done"]);
 });
 
-test("nothing that starts a turn or goes on with one overtakes a switch", async () => {
+test("no request that starts or continues a turn overtakes a switch", async () => {
   const { switches, act, api, outcome, settle, names } = makeWorld();
   const end = switches.begin("a");
   const path = { context_id: "a", message_id: "m" };
@@ -84,7 +84,7 @@ test("nothing that starts a turn or goes on with one overtakes a switch", async 
   expect(names()).toEqual([]);
 });
 
-test("a stop waits for nothing, and neither does another conversation", async () => {
+test("stopping and other conversations do not wait for a switch", async () => {
   const { switches, act, settle, names } = makeWorld();
   switches.begin("a");
   void act({ kind: "control", id: "a", action: "cancel" });
@@ -94,19 +94,19 @@ test("a stop waits for nothing, and neither does another conversation", async ()
   expect(names()).toEqual(["POST a/cancel", "POST a/pause", "POST b/messages"]);
 });
 
-test("a message is not sent where the server refuses the switch; the next one is", async () => {
-  const { act, settle, asked, names } = makeWorld();
+test("a message is rejected with its failed switch, the next message is sent", async () => {
+  const { act, settle, requests, names } = makeWorld();
   const switched = act(toPlan);
   const [first, second] = [act(send("one")), act(send("two"))];
   await settle();
-  asked[0]?.answer(422, "unknown_mode");
+  requests[0]?.answer(422, "unknown_mode");
   expect(await Promise.all([switched, first, second])).toEqual(["unknown_mode", MODE_NOT_SWITCHED, MODE_NOT_SWITCHED]);
   void act(send("three"));
   await settle();
   expect(names()).toEqual(["PUT a/mode", "POST a/messages"]);
 });
 
-test("of several choices the last one decides", async () => {
+test("the last of several switches decides", async () => {
   const { switches, act, settle, names } = makeWorld();
   const [one, two] = [switches.begin("a"), switches.begin("a")];
   const sent = act(send("go"));
@@ -124,8 +124,8 @@ test("of several choices the last one decides", async () => {
   void sent;
 });
 
-test("messages that waited for a switch keep their order", async () => {
-  const { switches, act, settle, asked, names } = makeWorld();
+test("messages that wait for a switch keep their order", async () => {
+  const { switches, act, settle, requests, names } = makeWorld();
   const end = switches.begin("a");
   void act(send("one"));
   void act(send("two"));
@@ -134,6 +134,6 @@ test("messages that waited for a switch keep their order", async () => {
   for (const count of [1, 2, 3]) {
     await settle();
     expect(names().length).toBe(count);
-    asked[count - 1]?.answer();
+    requests[count - 1]?.answer();
   }
 });

@@ -44,8 +44,8 @@ type Change = (typeof CHANGES)[number];
 export const truth = (id: string, version: number, state: State) => `${id} ${version} ${JSON.stringify(state)}`;
 
 export function makeModel(emit: (signal: Signal) => void): Model {
-  let made = 0;
-  const newId = (kind: string) => `${kind}${++made}`;
+  let counter = 0;
+  const newId = (kind: string) => `${kind}${++counter}`;
   const keys = new Map<string, { message_id: string; turn_id: string }>();
 
   const model: Model = {
@@ -100,15 +100,15 @@ export function makeModel(emit: (signal: Signal) => void): Model {
       changeSession({ open_contexts: tabs, active_context_id: active });
     },
     send(id, key, text) {
-      const known = keys.get(key);
-      if (known !== undefined) return known;
-      const context = found(id);
+      const existing = keys.get(key);
+      if (existing !== undefined) return existing;
+      const context = contextOrThrow(id);
       if (context.state.type !== "idle") return null;
       const sent = { message_id: say(context, text), turn_id: newId("t") };
       keys.set(key, sent);
       return sent;
     },
-    shape: (id) => shapeOf(found(id)),
+    shape: (id) => shapeOf(contextOrThrow(id)),
     present: (ids) => [
       ...ids.flatMap((id) => {
         const context = model.contexts.get(id);
@@ -116,19 +116,19 @@ export function makeModel(emit: (signal: Signal) => void): Model {
           return [{ event: "Error", context_id: id, code: "unknown_context", error_message: "" } satisfies Signal];
         const { version, writing } = context;
         const about = { context_id: id, version };
-        const told: Signal[] = [
+        const signals: Signal[] = [
           { event: "StateChanged", ...about, state: context.state },
           { event: "ContextChanged", ...about, fields: ["*"] },
         ];
         if (writing !== null && writing.pieces.length > 0)
-          told.push({ event: "ContentDelta", ...about, message_id: writing.id, sequence: writing.pieces.length });
-        return told;
+          signals.push({ event: "ContentDelta", ...about, message_id: writing.id, sequence: writing.pieces.length });
+        return signals;
       }),
       { event: "SessionChanged", user_id: "local", version: model.session.version ?? 0 },
     ],
   };
 
-  const found = (id: string) => {
+  const contextOrThrow = (id: string) => {
     const context = model.contexts.get(id);
     if (context === undefined) throw new Error(`there is no ${id}`);
     return context;
@@ -185,10 +185,10 @@ export function makeModel(emit: (signal: Signal) => void): Model {
   }
 
   const perform: Record<Change, (context: ModelContext) => void> = {
-    say: (context) => context.state.type === "idle" && void say(context, `said ${made}`),
+    say: (context) => context.state.type === "idle" && void say(context, `said ${counter}`),
     write(context) {
       if (context.writing === null) return;
-      context.writing.pieces.push(`piece${++made} `);
+      context.writing.pieces.push(`piece${++counter} `);
       const sequence = context.writing.pieces.length;
       context.state = { type: "streaming_llm_response", chunks_received: sequence, chars_accumulated: 0 };
       emit({ event: "ContentDelta", ...about(context), message_id: context.writing.id, sequence });
@@ -245,7 +245,7 @@ export function makeModel(emit: (signal: Signal) => void): Model {
       if (request === undefined) return;
       context.pool.set(request.message_id, {
         ...request,
-        calls: request.calls.map((call) => ({ ...call, output: `printed ${++made}` })),
+        calls: request.calls.map((call) => ({ ...call, output: `printed ${++counter}` })),
       });
       emit({ event: "MessageChanged", ...about(context), message_id: request.message_id });
     },
@@ -271,7 +271,7 @@ export function makeModel(emit: (signal: Signal) => void): Model {
       commit(context, ["active_branch"]);
     },
     branch(context) {
-      const name = `b${made % 2}`;
+      const name = `b${counter % 2}`;
       if (context.state.type !== "idle" || context.active === name) return;
       put(context, name, list(context).ids.slice(0, -1));
       context.active = name;

@@ -11,7 +11,7 @@ import {
 
 const MODES = ["agent", "supervised", "review", "plan", "ask", "docs"].map((name) => ({ name }));
 
-test("a mode that was remembered is read as it was written", () => {
+test("a stored mode round-trips", () => {
   fc.assert(
     fc.property(fc.constantFrom(...MODES), fc.nat(), ({ name }, now) => {
       expect(parseStoredMode(serializeMode(name, now), MODES)).toEqual({ mode: name, updatedAt: now });
@@ -19,30 +19,30 @@ test("a mode that was remembered is read as it was written", () => {
   );
 });
 
-test("whatever else is stored there counts as nothing", () => {
+test("an invalid stored mode is ignored", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json(), fc.constant(null)), (stored) => {
-      const found = parseStoredMode(stored, MODES);
-      expect(found === null || MODES.some(({ name }) => name === found.mode)).toBe(true);
+      const parsed = parseStoredMode(stored, MODES);
+      expect(parsed === null || MODES.some(({ name }) => name === parsed.mode)).toBe(true);
     }),
   );
   expect(parseStoredMode(serializeMode("gone", 1), MODES)).toBeNull();
   expect(parseStoredMode('{"mode": "plan"}', MODES)).toEqual({ mode: "plan", updatedAt: 0 });
 });
 
-test("while the modes are not known, what was remembered counts, so that nothing looser takes its place", () => {
+test("while the modes are unknown, the stored mode counts", () => {
   expect(parseStoredMode(serializeMode("plan", 1), null)).toEqual({ mode: "plan", updatedAt: 1 });
   for (const stored of [null, "", "{", "[]", '{"mode": 5}']) expect(parseStoredMode(stored, null)).toBeNull();
 });
 
-test("an open context's own mode wins, then what was chosen here, then the server's default", () => {
+test("the context's mode takes precedence over the stored mode and the default", () => {
   const remembered = { mode: "plan", updatedAt: 1 };
   expect(effectiveMode({ mode: "ask" }, remembered, "review")).toBe("ask");
   expect(effectiveMode(null, remembered, "review")).toBe("plan");
   expect(effectiveMode(null, null, "review")).toBe("review");
 });
 
-test("nothing is taken for the default before the server has said which mode it is", () => {
+test("there is no default mode before the server has sent one", () => {
   expect(defaultMode([])).toBeNull();
   expect(effectiveMode(null, null, defaultMode([]))).toBeNull();
   const modes = MODES.map(({ name }) => ({ name, is_default: name === "supervised" }));
@@ -54,18 +54,18 @@ function waiting(id: string, { digest = `digest of ${id}`, dangerous = [] as str
 }
 const ids = (calls: readonly CallView[]) => calls.map(({ id }) => id);
 
-test("a switch is asked about where it would start what is dangerous or was not read", () => {
+test("a switch needs confirmation for dangerous or unread calls", () => {
   const calls = [waiting("a"), waiting("b", { dangerous: ["deletes"] }), waiting("c")];
   const read = new Set(["digest of a", "digest of b"]);
   expect(ids(callsToConfirm(calls, read))).toEqual(["b", "c"]);
   expect(callsToConfirm([waiting("a")], read)).toEqual([]);
 });
 
-test("a call that was approved before is not asked about once more", () => {
+test("an approved call needs no confirmation", () => {
   expect(callsToConfirm([waiting("a", { status: "approved" })], new Set())).toEqual([]);
 });
 
-test("who said yes to a switch is asked again if a call has come or changed meanwhile", () => {
+test("a confirmed switch needs another confirmation if a call was added or changed", () => {
   const none = new Set<string>();
   expect(callsToConfirm([waiting("a")], none, [waiting("a"), waiting("gone")])).toEqual([]);
   expect(ids(callsToConfirm([waiting("a"), waiting("b")], none, [waiting("a")]))).toEqual(["a", "b"]);

@@ -2,13 +2,13 @@
 import { describe, expect, it } from "vitest";
 import { isCode, translateReason } from "../src/i18n/serverTexts";
 
-describe("a reason that holds reasons", () => {
+describe("a reason that contains reasons", () => {
   const left = [
     { code: "git_index" as const, params: { repository: "." } },
     { code: "undo_ignored" as const, params: { paths: "build/x" } },
   ];
 
-  it("is one text in the reader's language", () => {
+  it("is translated as a whole", () => {
     const english = translateReason({ code: "undo_nothing", params: { left } }, "en");
     expect(english).toContain("The git index in . changed");
     expect(english).toContain("build/x");
@@ -16,12 +16,12 @@ describe("a reason that holds reasons", () => {
     expect(translateReason({ code: "undo_nothing", params: { left } }, "zh")).toContain("暂存区");
   });
 
-  it("shows another list as it is", () => {
+  it("leaves other lists as they are", () => {
     expect(translateReason({ code: "undo_nothing", params: { left: ["a"] } }, "en")).toContain('["a"]');
   });
 });
 
-it("knows a code from another stage", () => {
+it("distinguishes codes from other stages", () => {
   expect(isCode("messages_shortened")).toBe(true);
   expect(isCode("toString")).toBe(false);
 });

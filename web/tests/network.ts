@@ -39,9 +39,9 @@ export function makeNetwork(clock: TestClock) {
     const url = new URL(address, "http://model");
     const [, , noun = "", id = "", part, message] = url.pathname.split("/");
     if (noun === "session") {
-      const wanted = method === "PUT" ? String(JSON.parse(body ?? "").context_id) : null;
-      if (wanted !== null && !model.contexts.has(wanted)) return UNKNOWN;
-      if (wanted !== null) model.openTab(wanted, true);
+      const contextId = method === "PUT" ? String(JSON.parse(body ?? "").context_id) : null;
+      if (contextId !== null && !model.contexts.has(contextId)) return UNKNOWN;
+      if (contextId !== null) model.openTab(contextId, true);
       return { status: 200, value: structuredClone(model.session) };
     }
     const context = model.contexts.get(id);
@@ -105,8 +105,8 @@ export function makeNetwork(clock: TestClock) {
     if (index >= 0) pending.splice(index, 1);
   }
 
-  const openStream: OpenStream = (heard) => {
-    listener = heard;
+  const openStream: OpenStream = (newListener) => {
+    listener = newListener;
     return {
       follow(ids) {
         if (isAsked && ids.join() === followed.join()) return;

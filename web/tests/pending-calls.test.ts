@@ -28,7 +28,7 @@ const problem = (code: string, call: string): Problem => ({
   params: { call_id: call },
 });
 
-test("several decisions of which one came too late go on without it, and end", () => {
+test("decisions are sent again without the late one, and this terminates", () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat(20), { minLength: 1, maxLength: 8 }), fc.nat(20), (ids, late) => {
       const decisions = ids.map((id) => ({ id: String(id), verdict: "approve", digest: "d" }) as const);
@@ -46,18 +46,18 @@ test("several decisions of which one came too late go on without it, and end", (
   ).toBeNull();
 });
 
-test("what vanished was answered elsewhere, unless it was answered here", () => {
+test("a call that disappears was decided elsewhere, unless it was decided here", () => {
   const [a, b, c] = [callOf("a"), callOf("b"), callOf("c")];
   expect(callsDecidedElsewhere([a, b, c], [c], new Set(["a"]))).toEqual([b]);
 });
 
-test("a chosen subset is what is ticked and still waits; nothing ticked is all", () => {
+test("the selection contains the ticked pending calls, or all if none is ticked", () => {
   const calls = [callOf("a"), callOf("b")];
   expect(selectedCalls(calls, new Set(["b", "gone"])).map(({ id }) => id)).toEqual(["b"]);
   expect(selectedCalls(calls, new Set(["gone"]))).toEqual(calls);
 });
 
-test("a call is about its command or its path within the workspace, on one line with nothing hidden", () => {
+test("the summary of a call is its command or path on one line", () => {
   expect(summaryOf({ arguments: { path: "/w/src/a.py", content: "x" } }, "/w")).toBe("src/a.py");
   expect(summaryOf({ arguments: { path: "/where/a.py" } }, "/w")).toBe("/where/a.py");
   expect(summaryOf({ arguments: { command: "ls\n  -l \u202e" } }, null)).toBe("ls -l ⟨U+202E⟩");
@@ -66,26 +66,26 @@ test("a call is about its command or its path within the workspace, on one line 
   expect(argumentsOf({ arguments: [1] })).toEqual({ arguments: [1] });
 });
 
-test("the heart of a call is its change, its command, or another text", () => {
+test("the content of a call is its diff, its command, or a text", () => {
   expect(contentOf(callOf("a", { preview: "date" }))).toEqual({ kind: "argument", name: "command", text: "date" });
   expect(contentOf(callOf("a", { preview: "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+b" }))?.kind).toBe("diff");
   expect(contentOf(callOf("a", { preview: "f: 9 lines become 8" }))?.kind).toBe("text");
   expect(contentOf(callOf("a"))).toBeNull();
 });
 
-test("what a server of tools shows of a call does not say its arguments twice", () => {
-  const given = { command: "date", options: { deep: [1, "two"] } };
-  const json = JSON.stringify(given, null, 2);
-  const heart = (preview: string, more = {}) => contentOf(callOf("a", { arguments: given, preview, ...more }));
-  expect(heart(json)).toBeNull();
-  expect(heart(`The tool has changed.\n\n${json}`)).toEqual({ kind: "text", text: "The tool has changed." });
+test("the preview of an MCP call does not repeat its arguments", () => {
+  const args = { command: "date", options: { deep: [1, "two"] } };
+  const json = JSON.stringify(args, null, 2);
+  const contentFor = (preview: string, more = {}) => contentOf(callOf("a", { arguments: args, preview, ...more }));
+  expect(contentFor(json)).toBeNull();
+  expect(contentFor(`The tool has changed.\n\n${json}`)).toEqual({ kind: "text", text: "The tool has changed." });
   // The preview differs from the arguments, so it must be read.
-  expect(heart(`{"command": "other"}`)?.kind).toBe("text");
+  expect(contentFor(`{"command": "other"}`)?.kind).toBe("text");
   // A browser would round the digits.
-  expect(heart(json, { dangerous: ["long numbers"] })?.kind).toBe("text");
+  expect(contentFor(json, { dangerous: ["long numbers"] })?.kind).toBe("text");
 });
 
-test("titles and risks are words in both languages, and an unknown risk is still told", () => {
+test("titles and risks are translated, and an unknown risk is shown", () => {
   expect(titleOf({ tool: "execute", display_name: "Execute" }, "zh")).toBe("运行命令");
   expect(titleOf({ tool: "toString", display_name: "To String" }, "en")).toBe("To String");
   expect(risksOf({ dangerous: ["delete", "odd\u200b"] }, "en")).toEqual([
@@ -120,18 +120,18 @@ test.each([
   expect(validateArguments(text, { command: "date" }, SCHEMA).kind).toBe(is);
 });
 
-test("without a schema, any other object is for the server to judge", () => {
+test("without a schema, any changed object is valid", () => {
   expect(validateArguments('{"anything": 1}', {}, null).kind).toBe("valid");
 });
 
-test("a sub-agent belongs to the call during which it was made", () => {
-  const made = (at: string): ContextSummary => ({
+test("a sub-agent belongs to the call during which it was created", () => {
+  const createdAt = (at: string): ContextSummary => ({
     context_id: `${Date.parse(at)
       .toString(16)
       .padStart(12, "0")
       .replace(/^(.{8})/, "$1-")}-7000-8000-000000000000`,
   });
-  const children = [made("2026-01-01T00:00:01Z"), made("2026-01-01T00:00:05Z")];
+  const children = [createdAt("2026-01-01T00:00:01Z"), createdAt("2026-01-01T00:00:05Z")];
   expect(uuidTime(children[0]?.context_id ?? "")).toBe(Date.parse("2026-01-01T00:00:01Z"));
   expect(subagentsOf({ started_at: "2026-01-01T00:00:04Z", finished_at: "2026-01-01T00:00:09Z" }, children)).toEqual(
     children.slice(1),
@@ -139,7 +139,7 @@ test("a sub-agent belongs to the call during which it was made", () => {
   expect(subagentsOf({}, children)).toEqual([]);
 });
 
-test("what is left of an elevation is counted, and is nothing when its time is up", () => {
+test("the remaining elevation is counted, and is null when its time is over", () => {
   const base = { by: "local", at: "", runtime: "r" };
   expect(remainingElevation({ ...base, calls_left: 2 }, 0)).toEqual({ kind: "calls", n: 2 });
   expect(remainingElevation({ ...base, turn: "t" }, 0)).toEqual({ kind: "turn" });
@@ -151,7 +151,7 @@ test("what is left of an elevation is counted, and is nothing when its time is u
   expect(countdownText(3_750)).toBe("1:02:30");
 });
 
-test("a command that copies into a folder is said to be able to replace, not to replace", () => {
+test("a copy into a folder is described as possibly replacing files", () => {
   expect(risksOf({ dangerous: ["overwrite"] }, "en")).toEqual(["May overwrite existing files."]);
   expect(risksOf({ dangerous: ["overwrite"] }, "zh")).toEqual(["可能会覆盖已有文件。"]);
 });

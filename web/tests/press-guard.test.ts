@@ -15,7 +15,7 @@ function makeGuard() {
   };
 }
 
-test("a held key presses a button once, and writes on in a field", () => {
+test("a held key presses a button once, and repeats in a text field", () => {
   const { shouldDrop } = makeGuard();
   const [button, field] = [control(), control()];
   expect(shouldDrop(button)).toBe(false);
@@ -26,7 +26,7 @@ test("a held key presses a button once, and writes on in a field", () => {
   expect(shouldDrop(field, { isControl: false, repeat: true })).toBe(false);
 });
 
-test("a second press soon after the first does nothing on another control", () => {
+test("a second press within the grace period does nothing on another control", () => {
   const { shouldDrop, wait } = makeGuard();
   const [first, next] = [control(), control()];
   expect(shouldDrop(first)).toBe(false);
@@ -38,14 +38,14 @@ test("a second press soon after the first does nothing on another control", () =
   expect(shouldDrop(next)).toBe(false);
 });
 
-test("a key that is held while the focus moves never acts there, however long", () => {
+test("a held key never acts on a control that got the focus meanwhile", () => {
   const { shouldDrop, wait } = makeGuard();
   expect(shouldDrop(control())).toBe(false);
   wait(10 * GRACE_MS);
   expect(shouldDrop(control(), { repeat: true, isControl: false })).toBe(true);
 });
 
-test("after a control went away, its key decides nothing where nothing has the focus", () => {
+test("after its control disappeared, a key does nothing without focus", () => {
   const { shouldDrop, wait, guard } = makeGuard();
   const button = { isConnected: true };
   expect(shouldDrop(button)).toBe(false);
@@ -58,7 +58,7 @@ test("after a control went away, its key decides nothing where nothing has the f
   expect(shouldDrop(null)).toBe(false);
 });
 
-test("another key in between, or the same control, is what the person means", () => {
+test("another key in between or the same control ends the guard", () => {
   const { shouldDrop } = makeGuard();
   const [first, next] = [control(), control()];
   expect(shouldDrop(first)).toBe(false);

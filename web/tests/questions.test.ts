@@ -23,17 +23,17 @@ function must<T>(value: T | undefined): T {
   return value;
 }
 
-test("whatever a model asks can be shown", () => {
+test("any arguments can be parsed as questions", () => {
   fc.assert(
-    fc.property(fc.anything(), (asked) => {
-      for (const { options } of questionsOf({ questions: [asked] }))
+    fc.property(fc.anything(), (argument) => {
+      for (const { options } of questionsOf({ questions: [argument] }))
         for (const each of options) expect(typeof each).toBe("string");
-      expect(questionsOf(asked)).toBeInstanceOf(Array);
+      expect(questionsOf(argument)).toBeInstanceOf(Array);
     }),
   );
 });
 
-test("one choice is one answer, and own words take its place", () => {
+test("a single choice is one answer, or replaced by free text", () => {
   const picked = toggleOption(must(one), EMPTY_VALUE, 1);
   expect(answerOf(must(one), picked)).toBe("coffee, black");
   const own = setOwnText(must(one), picked, " water ");
@@ -41,7 +41,7 @@ test("one choice is one answer, and own words take its place", () => {
   expect(answerOf(must(one), toggleOption(must(one), own, 0))).toBe("tea");
 });
 
-test("several choices stand in the order of the options, with own words behind them", () => {
+test("multiple choices are in the order of the options, followed by free text", () => {
   const both = toggleOption(must(many), toggleOption(must(many), EMPTY_VALUE, 2), 0);
   expect(answerOf(must(many), both)).toBe("a\nc");
   expect(answerOf(must(many), setOwnText(must(many), both, "d"))).toBe("a\nc\nd");
@@ -49,12 +49,12 @@ test("several choices stand in the order of the options, with own words behind t
   expect(answerOf(must(many), toggleOption(must(many), both, 2))).toBe("a");
 });
 
-test("nothing filled in is no answer", () => {
+test("an empty field is no answer", () => {
   for (const question of [one, many, free]) expect(answerOf(must(question), EMPTY_VALUE)).toBe("");
   expect(answerOf(must(free), setOwnText(must(free), EMPTY_VALUE, "because"))).toBe("because");
 });
 
-test("what was filled in is there after a reload, and nothing else is taken for it", () => {
+test("stored answers survive a reload, and invalid ones are ignored", () => {
   const filled = [toggleOption(must(one), EMPTY_VALUE, 1), setOwnText(must(many), EMPTY_VALUE, "d"), EMPTY_VALUE];
   expect(parseStoredValues(JSON.stringify(filled), 3)).toEqual(filled);
   fc.assert(

@@ -32,10 +32,10 @@ afterEach(async () => {
   for (const each of endings.splice(0).reverse()) await each();
 });
 
-function until(store: Store, isSo: (state: State) => boolean): Promise<void> {
+function until(store: Store, condition: (state: State) => boolean): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {
-      if (!isSo(store.getSnapshot())) return;
+      if (!condition(store.getSnapshot())) return;
       unsubscribe();
       resolve();
     };
@@ -45,18 +45,18 @@ function until(store: Store, isSo: (state: State) => boolean): Promise<void> {
 }
 
 async function allMessages(api: Api, context_id: string): Promise<Message[]> {
-  const found: Message[] = [];
+  const messages: Message[] = [];
   for (let before: string | null | undefined; before !== null;) {
     const query = { limit: 3, ...(before === undefined ? {} : { before: Number(before) }) };
     const page = (await api("GET /api/contexts/{context_id}/messages", { path: { context_id }, query })) as MessagePage;
-    found.unshift(...page.items);
+    messages.unshift(...page.items);
     before = page.next ?? null;
   }
-  return found;
+  return messages;
 }
 
 test(
-  "the store is right against the real server, also when that is killed and comes back",
+  "the store converges with the real server, also when that is killed and restarted",
   { timeout: 60_000 },
   async () => {
     const host = await makeHost(SCRIPT);
@@ -80,10 +80,10 @@ test(
     const faults: string[] = [];
     const longest = new Map<string, string>();
     store.subscribe(() => {
-      const seen = visibleMessages(store.getSnapshot(), id);
-      const ids = [...seen.messages.map((each) => each.message_id), ...seen.streaming.map((each) => each.id)];
+      const visible = visibleMessages(store.getSnapshot(), id);
+      const ids = [...visible.messages.map((each) => each.message_id), ...visible.streaming.map((each) => each.id)];
       if (new Set(ids).size !== ids.length) faults.push("twice");
-      for (const { id: written, text } of seen.streaming) {
+      for (const { id: written, text } of visible.streaming) {
         if (!text.startsWith(longest.get(written) ?? "")) faults.push("shrunk");
         longest.set(written, text);
       }
@@ -109,8 +109,10 @@ test(
     say("said while nobody listened");
     await host.start();
     await until(store, (state) => undecided(state, id).length === 1 && wants(state).length === 0);
-    const kept = visibleMessages(store.getSnapshot(), id).messages.find((each) => each.message_id === cut[0]);
-    expect(kept?.type === "text" && kept.content.startsWith(cut[1]) && kept.ended).toBe("interrupted");
+    const interrupted = visibleMessages(store.getSnapshot(), id).messages.find((each) => each.message_id === cut[0]);
+    expect(interrupted?.type === "text" && interrupted.content.startsWith(cut[1]) && interrupted.ended).toBe(
+      "interrupted",
+    );
 
     await host.end("SIGTERM");
     await host.start();
@@ -125,10 +127,10 @@ test(
     expect(visibleMessages(state, id).messages).toEqual(await allMessages(api, id));
     expect(visibleMessages(state, id)).toMatchObject({ sending: [], streaming: [], queued: [], hasOlder: false });
     expect(openQuestions(state, id)).toEqual([]);
-    const said = visibleMessages(state, id).messages.filter(
+    const sentMessages = visibleMessages(state, id).messages.filter(
       (each) => each.type === "text" && each.content === "said while nobody listened",
     );
-    expect(said.length).toBe(1);
+    expect(sentMessages.length).toBe(1);
     expect(faults).toEqual([]);
   },
 );

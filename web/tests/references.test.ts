@@ -22,7 +22,7 @@ const lines = fc.option(
     .map(([from, more]) => ({ from, to: Math.min(from + more, 9_999_999) })),
 );
 
-test("what is formatted is parsed back, wherever it stands in a text", () => {
+test("a formatted reference is parsed back anywhere in a text", () => {
   fc.assert(
     fc.property(
       paths,
@@ -31,14 +31,14 @@ test("what is formatted is parsed back, wherever it stands in a text", () => {
       fc.constantFrom("", " and more", "，然后", "\n@b"),
       (path, range, before, after) => {
         const written = formatReference(path, range);
-        const [found] = parseReferences(before + written + after);
-        expect(found).toEqual({ path, lines: range, start: before.length, end: before.length + written.length });
+        const [parsed] = parseReferences(before + written + after);
+        expect(parsed).toEqual({ path, lines: range, start: before.length, end: before.length + written.length });
       },
     ),
   );
 });
 
-test("a formatted reference hides nothing and stays on its line", () => {
+test("a formatted reference has no hidden characters and stays on its line", () => {
   fc.assert(
     fc.property(paths, (path) => void expect(formatReference(path)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)),
   );
@@ -46,7 +46,7 @@ test("a formatted reference hides nothing and stays on its line", () => {
   expect(formatReference("my file.txt", { from: 3, to: 3 })).toBe('@"my file.txt":3');
 });
 
-test("any text can be read, and what is found stands where it says", () => {
+test("any text can be parsed, and references are at their offsets", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       for (const { start, end } of parseReferences(text))
@@ -55,30 +55,31 @@ test("any text can be read, and what is found stands where it says", () => {
   );
 });
 
-test("the end of a sentence is no part of a path, and an address of mail is no reference", () => {
-  const found = (text: string) => parseReferences(text).map(({ path, lines: range }) => [path, range?.from, range?.to]);
-  expect(found("Look at @src/app.py:10-40, then (@README.md). Is it @a/b.c?")).toEqual([
+test("punctuation ends a path, and a mail address is no reference", () => {
+  const parsed = (text: string) =>
+    parseReferences(text).map(({ path, lines: range }) => [path, range?.from, range?.to]);
+  expect(parsed("Look at @src/app.py:10-40, then (@README.md). Is it @a/b.c?")).toEqual([
     ["src/app.py", 10, 40],
     ["README.md", undefined, undefined],
     ["a/b.c", undefined, undefined],
   ]);
-  expect(found("write to ann@example.com")).toEqual([]);
-  expect(found("请看@src/app.py:7，谢谢")).toEqual([["src/app.py", 7, 7]]);
-  expect(found("@ alone, @a:0, @b:9-3")).toEqual([
+  expect(parsed("write to ann@example.com")).toEqual([]);
+  expect(parsed("请看@src/app.py:7，谢谢")).toEqual([["src/app.py", 7, 7]]);
+  expect(parsed("@ alone, @a:0, @b:9-3")).toEqual([
     ["a:0", undefined, undefined],
     ["b:9-3", undefined, undefined],
   ]);
 });
 
-test("a file that is named twice is sent once, with its lines", () => {
-  const found = uniqueReferences(parseReferences("@a.py:1-2 @a.py @a.py:1-2"));
-  expect(found.map(payloadOf)).toEqual([
+test("repeated references are sent once, with their lines", () => {
+  const parsed = uniqueReferences(parseReferences("@a.py:1-2 @a.py @a.py:1-2"));
+  expect(parsed.map(payloadOf)).toEqual([
     { type: "file_reference", path: "a.py", range: { start_line: 1, end_line: 2 } },
     { type: "file_reference", path: "a.py" },
   ]);
 });
 
-test("what is being written is found at the caret, until it is finished", () => {
+test("the unfinished reference at the caret is found", () => {
   expect(referenceAt("see @src/a and", 10)).toEqual({ start: 4, query: "src/a" });
   expect(referenceAt("@", 1)).toEqual({ start: 0, query: "" });
   expect(referenceAt('@"my fi', 7)).toEqual({ start: 0, query: "my fi" });

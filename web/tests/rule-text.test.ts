@@ -31,32 +31,32 @@ const anyRule = fc
     origin: { by: "local", at: "2026-01-01T00:00:00Z" },
   }));
 
-test("the words of a rule name its scope, all of it, in both languages", () => {
+test("the text of a rule names its whole scope in both languages", () => {
   fc.assert(
     fc.property(anyRule, (rule) => {
       for (const language of ["en", "zh"] as const) {
         const words = ruleText(rule, language, "c");
-        const { tool = "*", words: leading = [], folder, arguments: given, workspace } = rule.scope;
+        const { tool = "*", words: leading = [], folder, arguments: argumentText, workspace } = rule.scope;
         if (tool !== "*") expect(words).toContain(tool);
         if (leading.length > 0) expect(words).toContain(leading.join(" "));
         if (folder != null) expect(words).toContain(`${folder}/`);
-        if (given != null) expect(words).toContain(given);
+        if (argumentText != null) expect(words).toContain(argumentText);
         if (workspace != null) expect(words).toContain(workspace);
       }
     }),
   );
 });
 
-test("two rules that differ in scope, effect or lifetime never have the same words", () => {
-  const told = (rule: Rule) => JSON.stringify([rule.effect, rule.scope, rule.lifetime]);
+test("rules that differ in scope, effect or lifetime have different texts", () => {
+  const identity = (rule: Rule) => JSON.stringify([rule.effect, rule.scope, rule.lifetime]);
   fc.assert(
     fc.property(anyRule, anyRule, (one, other) => {
-      if (told(one) !== told(other)) expect(ruleText(one, "en", "c")).not.toBe(ruleText(other, "en", "c"));
+      if (identity(one) !== identity(other)) expect(ruleText(one, "en", "c")).not.toBe(ruleText(other, "en", "c"));
     }),
   );
 });
 
-test("a rule for commands says that it is about a single one, and quotes what is one word", () => {
+test("a rule for commands says that it covers a single command, and quotes words", () => {
   const rule: Rule = {
     id: "r",
     effect: "allow",
@@ -69,13 +69,13 @@ test("a rule for commands says that it is about a single one, and quotes what is
   expect(scopeText({ ...rule, effect: "deny" }, "en")).toContain("any command line that contains");
 });
 
-test("a rule without an end or a place says so", () => {
+test("a rule without an end or a workspace says so", () => {
   const rule: Rule = { id: "r", effect: "deny", scope: { tool: "*" }, origin: { by: "local", file: "rules.toml" } };
   expect(lifetimeText(rule, "en", null)).toBe("permanently, in all projects");
   expect(originText(rule, "en", 0)).toBe("From the file rules.toml");
 });
 
-test("the ladder keeps the server's order in both of its parts", () => {
+test("rule options keep the server's order in both groups", () => {
   const offer = (scope: "exact" | "tool" | "exact_for_good", context: string | null) => ({
     scope,
     rule: { id: "", effect: "allow", scope: {}, lifetime: { context }, origin: { by: "local" } } as const,
@@ -89,7 +89,7 @@ test("the ladder keeps the server's order in both of its parts", () => {
   expect(permanent.map(({ scope }) => scope)).toEqual(["exact_for_good"]);
 });
 
-test("a rule shows what its words, its folder and its workspace hide", () => {
+test("a rule shows hidden characters in words, folder and workspace", () => {
   const rule: Rule = {
     id: "r",
     effect: "allow",

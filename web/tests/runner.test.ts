@@ -15,7 +15,7 @@ async function opened(length: number) {
   return { clock, network, runner };
 }
 
-test("ten thousand messages open with their last page, and older ones come when they are wanted", async () => {
+test("a conversation of 10,000 messages opens with its last page, and older pages load on demand", async () => {
   const { network } = await opened(10_000);
   expect(network.counts.requests).toBeLessThan(8);
   const first = visibleMessages(network.store.getSnapshot(), "a");
@@ -25,7 +25,7 @@ test("ten thousand messages open with their last page, and older ones come when 
   expect(visibleMessages(network.store.getSnapshot(), "a").messages.length).toBe(58);
 });
 
-test("two hundred pieces of an answer cost no pull of the context, and one of its text at a time", async () => {
+test("200 deltas cause no pull of the context, and one text pull at a time", async () => {
   const { network, clock } = await opened(10);
   network.model.change("say", "a");
   await network.calm();
@@ -43,7 +43,7 @@ test("two hundred pieces of an answer cost no pull of the context, and one of it
   expect(visibleMessages(network.store.getSnapshot(), "a").streaming[0]?.sequence).toBe(200);
 });
 
-test("messages that nobody looks at are dropped after a minute, and come back when somebody does", async () => {
+test("messages of an inactive context are dropped after a minute and fetched again on return", async () => {
   const { network, clock, runner } = await opened(60);
   runner.act({ kind: "activate", id: "b" });
   await network.calm();
@@ -60,14 +60,14 @@ test("messages that nobody looks at are dropped after a minute, and come back wh
   expect(visibleMessages(network.store.getSnapshot(), "a").messages.length).toBe(8);
 });
 
-test("a message that is sent shows at once, and once, however often the connection breaks", async () => {
+test("a sent message shows at once and only once, however often the connection breaks", async () => {
   const { network, clock, runner } = await opened(3);
-  const seen: number[] = [];
+  const counts: number[] = [];
   const count = () => {
     const { messages, sending } = visibleMessages(network.store.getSnapshot(), "a");
     return messages.filter((each) => each.type === "text" && each.content === "mine").length + sending.length;
   };
-  network.store.subscribe(() => seen.push(count()));
+  network.store.subscribe(() => counts.push(count()));
   runner.act({ kind: "send", id: "a", body: { payloads: [{ type: "text", content: "mine" }] } });
   for (let turn = 0; turn < 3; turn++) {
     await clock.settle();
@@ -76,6 +76,6 @@ test("a message that is sent shows at once, and once, however often the connecti
     await clock.pass(5_000);
   }
   await network.calm();
-  expect(new Set(seen)).toEqual(new Set([1]));
+  expect(new Set(counts)).toEqual(new Set([1]));
   expect(visibleMessages(network.store.getSnapshot(), "a").sending).toEqual([]);
 });

@@ -14,7 +14,7 @@ import {
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const anyText = fc.string({ unit: "binary" });
 
-test("a tool of a server stands behind the server's name", () => {
+test("an MCP tool is prefixed with its server's name", () => {
   expect(toolName({ tool: "github__list_open-issues", display_name: "Github List Open Issues" })).toBe(
     "github · List Open Issues",
   );
@@ -23,12 +23,12 @@ test("a tool of a server stands behind the server's name", () => {
   expect(toolName({ tool: "文件__读取", display_name: "" })).toBe("文件 · 读取");
 });
 
-test("a character that turns the rest of a command around is shown as what it is", () => {
+test("a bidirectional control in a command is written out", () => {
   expect(visibleText("echo \u202Egnp.exe\u0000")).toBe("echo ⟨U+202E⟩gnp.exe⟨U+0000⟩");
   expect(visibleText("one\n\ttwo 👩‍💻 🛡️ 你好")).toBe("one\n\ttwo 👩‍💻 🛡️ 你好");
 });
 
-test("joiners survive where they join emoji, Persian and Indic letters, and nowhere else", () => {
+test("joiners are kept only in emoji, Persian and Indic text", () => {
   for (const text of [
     "می\u200cخواهم",
     "क्\u200dष",
@@ -52,7 +52,7 @@ test("joiners survive where they join emoji, Persian and Indic letters, and nowh
     expect(visibleText(text)).toContain("⟨U+");
 });
 
-test("what is approved shows every blank that is no space, and long runs with their length", () => {
+test("exact text writes out nonstandard blanks, and long runs with their length", () => {
   expect(exactText("rm\u00a0-rf\u3000x\ty\nz")).toBe("rm⟨U+00A0⟩-rf⟨U+3000⟩x\ty\nz");
   expect(visibleText("10\u00a0km\u3000x")).toBe("10\u00a0km\u3000x");
   expect(exactText("rm\u{1d159}-rf x")).toBe("rm⟨U+1D159⟩-rf x");
@@ -63,8 +63,8 @@ test("what is approved shows every blank that is no space, and long runs with th
   expect(exactText(`a${"\u{e0041}".repeat(9)}b`)).toBe("a⟨U+E0041 ×9⟩b");
 });
 
-test("no text hides anything, and none of it is lost", () => {
-  const unwritten = (text: string) =>
+test("visible text has no hidden characters and loses nothing", () => {
+  const withoutCodes = (text: string) =>
     text.replace(/⟨U\+([0-9A-F]{4,6})(?: ×(\d+))?⟩/g, (_, code: string, count?: string) =>
       String.fromCodePoint(parseInt(code, 16)).repeat(Number(count ?? 1)),
     );
@@ -75,12 +75,12 @@ test("no text hides anything, and none of it is lost", () => {
         /(?<=[\p{So}\p{Sm}\p{M}\p{L}\u203c\u2049\u3030\u303d\u{1f3fb}-\u{1f3ff}]|^.)[\u200c\u200d\ufe0e\ufe0f]/gu;
       expect(HIDDEN.test(shown.replace(/[\n\t]/g, "").replace(joined, ""))).toBe(false);
       expect(exactText(shown)).toBe(shown);
-      expect(unwritten(shown)).toBe(unwritten(text));
+      expect(withoutCodes(shown)).toBe(withoutCodes(text));
     }),
   );
 });
 
-test("a name is one line that one can read, whatever a server calls its tools", () => {
+test("a tool name is one readable line, whatever the server calls it", () => {
   fc.assert(
     fc.property(anyText, anyText, (tool, display_name) => {
       for (const name of [toolName({ tool, display_name }), visibleName(tool)]) {
@@ -91,7 +91,7 @@ test("a name is one line that one can read, whatever a server calls its tools", 
   );
 });
 
-test("a path shows blanks at its edges, several in a row, line ends and hidden characters", () => {
+test("a path shows outer and repeated blanks, line ends and hidden characters", () => {
   expect(exactPath("src/main.py")).toBe("src/main.py");
   expect(exactPath("my notes.txt")).toBe("my notes.txt");
   expect(exactPath(" a.txt ")).toBe("⟨U+0020⟩a.txt⟨U+0020⟩");
@@ -99,7 +99,7 @@ test("a path shows blanks at its edges, several in a row, line ends and hidden c
   expect(exactPath("a\u200b\u00a0b")).toBe("a⟨U+200B⟩⟨U+00A0⟩b");
 });
 
-test("a name shows every blank that is no space, and every letter that stands for another", () => {
+test("a name shows nonstandard blanks and lookalike letters", () => {
   expect(visibleName("my\u00a0server")).toBe("my⟨U+00A0⟩server");
   expect(visibleName("build\u3000")).toBe("build⟨U+3000⟩");
   expect(visibleName("a  b\n")).toBe("a⟨U+0020⟩⟨U+0020⟩b⟨U+000A⟩");
@@ -123,10 +123,10 @@ test("ordinary names of any language stay as they are", () => {
     expect(visibleName(name)).toBe(name);
 });
 
-test("a tool whose name is no ASCII keeps every letter of it", () => {
+test("a non-ASCII tool name keeps every letter", () => {
   expect(toolName({ tool: "files__r\u0435ad", display_name: "" })).toBe("files · r\u0435⟨U+0435⟩ad");
 });
 
-test("a code that is written already is not written again", () => {
+test("an annotated character is not annotated again", () => {
   expect(annotateWithCodes("r\u0435⟨U+0435⟩ad", "\u0435")).toBe("r\u0435⟨U+0435⟩ad");
 });

@@ -15,7 +15,7 @@ test("both languages have the same codes and states, with the same parameters", 
   for (const code of Object.keys(en.codes) as Code[]) expect(places(zh.codes[code])).toEqual(places(en.codes[code]));
 });
 
-test("a reason is said with its parameters, and what is missing shows as its name", () => {
+test("a reason contains its parameters, and a missing one shows as its name", () => {
   const params = { mode: "fast", allowed: "agent, ask" };
   expect(translateReason({ code: "unknown_mode", params }, "en")).toBe(
     "Unknown mode 'fast'. Choose one of: agent, ask.",
@@ -24,14 +24,14 @@ test("a reason is said with its parameters, and what is missing shows as its nam
   expect(translateReason({ code: "unknown_mode" }, "en")).toContain("(mode)");
 });
 
-test("a mode goes by its title, one that is not known by its name", () => {
+test("a mode is shown by title, an unknown mode by name", () => {
   expect(translateReason({ code: "mode_waits", params: { mode: "supervised" } }, "zh")).toBe(
     "当前为“逐步确认”模式，需要你批准。",
   );
   expect(translateReason({ code: "mode_waits", params: { mode: "docs" } }, "en")).toContain("docs");
 });
 
-test("the status of a call is said in words", () => {
+test("the status of a call is translated", () => {
   expect(translateReason({ code: "why_ended", params: { status: "denied" } }, "zh")).toBe("结果：不允许。");
   expect(translateReason({ code: "why_ended", params: { status: "executed" } }, "en")).toBe("Result: done.");
   expect(translateReason({ code: "model_auth", params: { status: 401, detail: "no" } }, "en")).toBe(
@@ -39,26 +39,26 @@ test("the status of a call is said in words", () => {
   );
 });
 
-test("a state is said in words, and idle says nothing", () => {
+test("a state is translated, and idle is empty", () => {
   expect(translateState({ type: "idle" }, "en")).toBe("");
   expect(translateState({ type: "tool_auto_loop", depth: 2, tools_executed: 1 }, "en")).toBe("Continuing (step 2)…");
 });
 
-test("a word is singular or plural, and may say the number in either", () => {
+test("a text chooses singular or plural, and may contain the number", () => {
   const text = "{n|One call waits|These {n} calls wait} in {place}";
   expect(fillText(text, { n: 1, place: "here" })).toBe("One call waits in here");
   expect(fillText(text, { n: 3, place: "here" })).toBe("These 3 calls wait in here");
   expect(fillText("{n} 个", { n: 3 })).toBe("3 个");
 });
 
-test("what others wrote hides nothing in a sentence of ours", () => {
+test("untrusted parameters show hidden characters", () => {
   const reason = { code: "file_missing", params: { path: "a\u00a0b\u202e.txt" } } as const;
   for (const language of ["en", "zh"] as const)
     expect(translateReason(reason, language)).toContain("a⟨U+00A0⟩b⟨U+202E⟩.txt");
   expect(fillText("Open {name}", { name: "x\u2003y" })).toBe("Open x⟨U+2003⟩y");
 });
 
-test("times and numbers of the browser hold no blank that would be marked", () => {
+test("formatted times and numbers contain no nonstandard blanks", () => {
   const at = new Date(2026, 0, 2, 15, 4).toISOString();
   for (const language of ["en", "zh"] as const)
     for (const words of [timeOf(at, language), relativeTime(at, language, Date.parse(at) + 7_200_000)])

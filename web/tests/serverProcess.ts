@@ -10,7 +10,7 @@ const TOKEN = "a-token-for-tests-only";
 export const PYTHON = process.env.PILOTHOUSE_PYTHON ?? resolve(import.meta.dirname, "../../.venv/bin/python");
 
 /** Creates a host whose model plays the script; without a script, the environment names the model. */
-export async function makeHost(script: object | null, given: Readonly<Record<string, string>> = {}) {
+export async function makeHost(script: object | null, settings: Readonly<Record<string, string>> = {}) {
   const folder = mkdtempSync(join(tmpdir(), "pilothouse-web-"));
   const work = join(folder, "work");
   mkdirSync(work);
@@ -22,7 +22,13 @@ export async function makeHost(script: object | null, given: Readonly<Record<str
   const data = ["--data-dir", join(folder, "data")];
   const words = ["serve", "--no-open", "--port", String(port), "--root", work, ...data];
   const model = script === null ? {} : { PILOTHOUSE_MODEL: `scripted:${path}` };
-  const env = { ...process.env, PILOTHOUSE_TOKEN: TOKEN, XDG_CONFIG_HOME: join(folder, "config"), ...model, ...given };
+  const env = {
+    ...process.env,
+    PILOTHOUSE_TOKEN: TOKEN,
+    XDG_CONFIG_HOME: join(folder, "config"),
+    ...model,
+    ...settings,
+  };
   let child: ChildProcess | null = null;
   return {
     base,
@@ -60,12 +66,12 @@ export async function makeHost(script: object | null, given: Readonly<Record<str
 /** A port outside of the ephemeral range, so that it is still free when the server restarts. */
 async function freePort(): Promise<number> {
   for (let port = 10_000 + ((process.pid * 7) % 20_000); ; port++) {
-    const tried = createServer();
+    const server = createServer();
     const isFree = await new Promise<boolean>((resolve) => {
-      tried.once("error", () => resolve(false));
-      tried.listen(port, "127.0.0.1", () => resolve(true));
+      server.once("error", () => resolve(false));
+      server.listen(port, "127.0.0.1", () => resolve(true));
     });
-    if (isFree) await new Promise((resolve) => tried.close(resolve));
+    if (isFree) await new Promise((resolve) => server.close(resolve));
     if (isFree) return port;
   }
 }

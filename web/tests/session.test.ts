@@ -15,19 +15,19 @@ const SESSION: Session = {
   preferences: { theme: "light", font_size: 14 },
 };
 const REFUSED: Problem = { title: "", status: 409, code: "", detail: "no" };
-const after = (...happenings: StoreEvent[]): State => {
-  const known: StoreEvent = {
+const after = (...events: StoreEvent[]): State => {
+  const sessionAnswered: StoreEvent = {
     type: "answered",
     kind: "session",
     pull: { kind: "session" },
     requestedAt: 0,
     answer: SESSION,
   };
-  return [known, ...happenings].reduce((state, each) => reduce(state, { ...each, at: 0 }), initialState(0));
+  return [sessionAnswered, ...events].reduce((state, each) => reduce(state, { ...each, at: 0 }), initialState(0));
 };
 const ids = (state: State) => openTabs(state).map((tab) => tab.id);
 
-test("a tab that is moved or closed shows that at once, and comes back where the server refuses", () => {
+test("a moved or closed tab shows at once, and is restored if the server refuses", () => {
   const isMoved: StoreEvent = { type: "sent", key: "1", command: { kind: "order", ids: ["c", "a", "b"] } };
   const isClosed: StoreEvent = { type: "sent", key: "2", command: { kind: "close", id: "a" } };
   expect(ids(after(isMoved, isClosed))).toEqual(["c", "b"]);
@@ -35,7 +35,7 @@ test("a tab that is moved or closed shows that at once, and comes back where the
   expect(ids(after(isMoved, { type: "refused", key: "1", problem: REFUSED }))).toEqual(["a", "b", "c"]);
 });
 
-test("a conversation that is gone has no tab, and its place says so", () => {
+test("a deleted conversation has no tab, and the main view says so", () => {
   const gone: StoreEvent = {
     type: "failed",
     pull: { kind: "context", id: "a" },
@@ -46,7 +46,7 @@ test("a conversation that is gone has no tab, and its place says so", () => {
   expect(mainViewOf(after(gone), "a")).toBe("gone");
 });
 
-test("who looks at a conversation that is deleted elsewhere stays there, and goes on from there to a tab that is open", () => {
+test("a conversation deleted elsewhere stays selected, and leads to an open tab", () => {
   const session: Session = {
     ...SESSION,
     version: 2,
@@ -83,7 +83,7 @@ const acknowledged = (key: string, answer: Session): StoreEvent => ({
   answer: { kind: "session", session: answer },
 });
 
-test("a late answer to opening a tab that was closed meanwhile brings nothing of it back", () => {
+test("a late response does not bring back a closed tab", () => {
   const opened = (key: string, id: string): StoreEvent => ({ type: "sent", key, command: { kind: "activate", id } });
   const state = after(
     opened("1", "b"),
@@ -95,7 +95,7 @@ test("a late answer to opening a tab that was closed meanwhile brings nothing of
   expect([activeId(state), Object.keys(state.contexts).sort()]).toEqual(["a", ["a", "b", "c"]]);
 });
 
-test("a conversation that was made anew under its id is there again, and no late answer says otherwise", () => {
+test("a recreated conversation is shown again, despite late responses", () => {
   const unknown = (requestedAt: number): StoreEvent => ({
     type: "failed",
     pull: { kind: "context", id: "a" },
@@ -116,7 +116,7 @@ test("a conversation that was made anew under its id is there again, and no late
   expect([state.contexts.a?.isGone, isStale(state.contexts.a!.view)]).toEqual([false, true]);
 });
 
-test("what is gone when it is opened says so in its place, whatever is answered first", () => {
+test("opening a deleted conversation shows that it is gone, in any order of responses", () => {
   const opened: StoreEvent = { type: "sent", key: "1", command: { kind: "activate", id: "x" } };
   const refused: StoreEvent = { type: "refused", key: "1", problem: { ...REFUSED, status: 404 } };
   const unknown: StoreEvent = {
@@ -130,13 +130,13 @@ test("what is gone when it is opened says so in its place, whatever is answered 
   expect(activeId(after(opened, refused))).toBe("x");
 });
 
-test("a new conversation is looked at as soon as it is asked for", () => {
+test("a new conversation is selected at once", () => {
   const state = after({ type: "sent", key: "1", command: { kind: "activate", id: null } });
   expect(activeId(state)).toBe(null);
   expect(mainViewOf(state, activeId(state))).toBe("new");
 });
 
-test("what cannot be shown is told from what is only not there yet", () => {
+test("an error is distinguished from a conversation that is still loading", () => {
   expect(mainViewOf(initialState(0), null)).toBe("loading");
   expect(mainViewOf(after(), "a")).toBe("loading");
   const refused: StoreEvent = {
@@ -159,7 +159,7 @@ test("what cannot be shown is told from what is only not there yet", () => {
   expect(mainViewOf(after(pulled), "a")).toBe("new");
 });
 
-test("a preference holds as soon as it is chosen, and no longer once it is refused", () => {
+test("a preference applies at once, and is reverted if it is refused", () => {
   const chosen: StoreEvent[] = [
     { type: "sent", key: "1", command: { kind: "preferences", body: { theme: "dark" } } },
     { type: "sent", key: "2", command: { kind: "preferences", body: { font_size: 18 } } },

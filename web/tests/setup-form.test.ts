@@ -12,12 +12,12 @@ const OWN: Setup = {
   key_hint: "9876",
 };
 
-test("the set-up begins with what is used, and of the demo with nothing", () => {
+test("the set-up form starts with the current set-up, or empty for the demo", () => {
   expect(formFrom(DEMO)).toEqual({ provider: "openai", address: "", key: "", model: "" });
   expect(formFrom(OWN)).toEqual({ provider: "own", address: OWN.base_url, key: "", model: "small" });
 });
 
-test("a key that is left empty is not sent, so that the one that is kept stays", () => {
+test("an empty key is not sent, so that the stored key stays", () => {
   expect(requestBody(formFrom(OWN))).toEqual({ base_url: OWN.base_url, model: "small" });
   expect(requestBody({ ...formFrom(DEMO), key: " sk-1 ", model: "gpt " })).toEqual({
     base_url: OPENAI,
@@ -26,14 +26,14 @@ test("a key that is left empty is not sent, so that the one that is kept stays",
   });
 });
 
-test("a key is kept for its own address and for no other", () => {
+test("a stored key is used for its own address only", () => {
   expect(usesStoredKey(OWN, { ...formFrom(OWN), address: "http://127.0.0.1:9/v1/" })).toBe(true);
   expect(usesStoredKey(OWN, { ...formFrom(OWN), address: "http://127.0.0.1:10/v1" })).toBe(false);
   expect(usesStoredKey(OWN, { ...formFrom(OWN), provider: "openai" })).toBe(false);
   expect(usesStoredKey(DEMO, formFrom(DEMO))).toBe(false);
 });
 
-test("nothing is set up without an address and a model", () => {
+test("a set-up needs an address and a model", () => {
   expect(isComplete(formFrom(OWN))).toBe(true);
   expect(isComplete({ ...formFrom(OWN), model: " " })).toBe(false);
   expect(isComplete({ ...formFrom(OWN), address: "" })).toBe(false);

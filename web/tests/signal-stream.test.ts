@@ -22,20 +22,20 @@ function connections() {
 function listen() {
   const server = connections();
   const clock = makeClock();
-  const heard: string[] = [];
+  const received: string[] = [];
   const stream = createStream(
     server,
     clock,
   )({
-    signal: (signal) => heard.push(signal.event),
-    up: () => heard.push("up"),
-    down: () => heard.push("down"),
-    rejected: (problem) => heard.push(problem.code),
+    signal: (signal) => received.push(signal.event),
+    up: () => received.push("up"),
+    down: () => received.push("down"),
+    rejected: (problem) => received.push(problem.code),
   });
   const until = async (count: number) => {
-    for (let turn = 0; heard.length < count && turn < 200; turn++)
+    for (let turn = 0; received.length < count && turn < 200; turn++)
       await new Promise((resolve) => setImmediate(resolve));
-    return heard.splice(0);
+    return received.splice(0);
   };
   const opened = async (count: number) => {
     for (let turn = 0; server.opened.length < count && turn < 200; turn++) {
@@ -49,7 +49,7 @@ function listen() {
 
 const SIGNAL = 'event: SessionChanged\ndata: {"user_id": "local", "version": 1}\n\n';
 
-test("a connection that breaks is opened again, and both are told", async () => {
+test("a broken connection is reopened, and both events are reported", async () => {
   const { stream, until, opened } = listen();
   stream.follow(["a", "b"]);
   const first = await opened(1);
@@ -62,7 +62,7 @@ test("a connection that breaks is opened again, and both are told", async () => 
   expect(await until(1)).toEqual(["up"]);
 });
 
-test("another set of contexts opens it anew, without a word of a loss; the same set does nothing", async () => {
+test("another set of contexts reopens the stream without a down event", async () => {
   const { server, stream, until, opened } = listen();
   stream.follow(["a"]);
   (await opened(1)).say(SIGNAL);
@@ -76,7 +76,7 @@ test("another set of contexts opens it anew, without a word of a loss; the same 
   expect(server.opened.length).toBe(2);
 });
 
-test("a connection that is silent for longer than the signs of life are apart is lost", async () => {
+test("a connection without heartbeats is lost", async () => {
   const { clock, stream, until, opened } = listen();
   stream.follow([]);
   (await opened(1)).say(": \n\n");
@@ -86,7 +86,7 @@ test("a connection that is silent for longer than the signs of life are apart is
   await opened(2);
 });
 
-test("a server that is not there is asked less and less often", async () => {
+test("reconnects back off exponentially", async () => {
   const { server, clock, stream, until } = listen();
   server.answerWith(0);
   stream.follow([]);
@@ -96,7 +96,7 @@ test("a server that is not there is asked less and less often", async () => {
   expect(tries).toBeLessThan(40);
 });
 
-test("whoever comes back waits for no clock, and a connection that lives is left alone", async () => {
+test("waking reconnects at once, and leaves a live connection alone", async () => {
   const { server, clock, stream, until, opened } = listen();
   server.answerWith(0);
   stream.follow([]);
@@ -117,7 +117,7 @@ test("whoever comes back waits for no clock, and a connection that lives is left
   await opened(2);
 });
 
-test("who is not let in is told, and nothing is tried any more", async () => {
+test("a rejected stream is reported and not retried", async () => {
   const { server, clock, stream, until } = listen();
   server.answerWith(401);
   stream.follow([]);

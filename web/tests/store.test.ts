@@ -27,7 +27,7 @@ const BASE = (() => {
 const shape = (change: Partial<ContextView>): ContextView => ({ ...BASE, ...change });
 
 /** A store without a runner: the test dispatches all events. */
-function story(...happenings: StoreEvent[]) {
+function story(...events: StoreEvent[]) {
   let state: State = initialState(0);
   const take = (...more: (StoreEvent & { at?: number })[]) => {
     for (const each of more) state = reduce(state, { at: state.now, ...each });
@@ -40,7 +40,7 @@ function story(...happenings: StoreEvent[]) {
     requestedAt,
     answer,
   });
-  const told = (signal: Signal) => take({ type: "signal", signal });
+  const receive = (signal: Signal) => take({ type: "signal", signal });
   take({
     type: "answered",
     kind: "session",
@@ -53,11 +53,11 @@ function story(...happenings: StoreEvent[]) {
       open_contexts: [{ context_id: "a" }, { context_id: "b" }],
     },
   });
-  take(pulled(state.tick, BASE), ...happenings);
+  take(pulled(state.tick, BASE), ...events);
   return {
     take,
     pulled,
-    told,
+    receive,
     get state() {
       return state;
     },
@@ -69,7 +69,7 @@ function story(...happenings: StoreEvent[]) {
 
 const wantsContext = (state: State) => wants(state).some((pull) => pull.kind === "context" && pull.id === "a");
 
-test("an answer that is older than what is there never overwrites it, whichever comes first", () => {
+test("an older response never overwrites a newer one, in any order", () => {
   const here = story();
   const requestedAt = here.state.tick;
   here.take({ type: "clock" });
@@ -82,31 +82,31 @@ test("an answer that is older than what is there never overwrites it, whichever 
   expect(here.a.view.value?.title).toBe("newest");
 });
 
-test("a server that was put back to an earlier day is believed", () => {
+test("a server restored from a backup is believed", () => {
   const here = story();
   here.take(here.pulled(here.state.tick, shape({ version: 9 })));
   here.take(here.pulled(here.state.tick, shape({ version: 3, title: "restored" })));
   expect(here.a.view.value?.title).toBe("restored");
 });
 
-test("a state that is told while the context is pulled stays, until it is certain which came last", () => {
+test("a state signalled during a pull stays until the order is certain", () => {
   const here = story();
   const requestedAt = here.state.tick;
-  here.told({ event: "StateChanged", context_id: "a", version: 1, state: THINKING });
+  here.receive({ event: "StateChanged", context_id: "a", version: 1, state: THINKING });
   here.take(here.pulled(requestedAt, shape({ current_state: IDLE })));
   expect(here.a.view.value?.current_state).toEqual(THINKING);
   expect(wantsContext(here.state)).toBe(false);
   expect(nextDue(here.state)).toBe(300);
   const later = here.take({ type: "clock", at: 300 });
   expect(wantsContext(later)).toBe(true);
-  expect(wantsContext(here.told({ event: "StateChanged", context_id: "a", version: 1, state: IDLE }))).toBe(false);
+  expect(wantsContext(here.receive({ event: "StateChanged", context_id: "a", version: 1, state: IDLE }))).toBe(false);
 });
 
-test("a message that was asked for earlier never replaces one that was asked for later", () => {
+test("a message requested earlier never replaces one requested later", () => {
   const here = story();
   const main = { name: "main", key: "k", created_at: "", length: 1, message_ids: ["m"] };
   here.take(here.pulled(here.state.tick, shape({ version: 2, branches: { main } })));
-  const found = (requestedAt: number, content: string): StoreEvent => ({
+  const messagesAnswered = (requestedAt: number, content: string): StoreEvent => ({
     type: "answered",
     kind: "messages",
     requestedAt,
@@ -114,13 +114,13 @@ test("a message that was asked for earlier never replaces one that was asked for
     answer: [{ type: "text", message_id: "m", role: "user", timestamp: "", content }],
   });
   const requestedAt = here.state.tick;
-  here.take(found(requestedAt, "new"), found(requestedAt - 1, "old"));
+  here.take(messagesAnswered(requestedAt, "new"), messagesAnswered(requestedAt - 1, "old"));
   expect(visibleMessages(here.state, "a").messages).toMatchObject([{ content: "new" }]);
 });
 
-test("pieces of a text that come twice, late or with a gap never spoil it", () => {
+test("repeated, late or missing deltas never corrupt a text", () => {
   const here = story();
-  here.told({ event: "ContentDelta", context_id: "a", version: 1, message_id: "m", sequence: 3 });
+  here.receive({ event: "ContentDelta", context_id: "a", version: 1, message_id: "m", sequence: 3 });
   const answer = (from: number, ...deltas: string[]): StoreEvent => ({
     type: "answered",
     kind: "text",
@@ -133,27 +133,27 @@ test("pieces of a text that come twice, late or with a gap never spoil it", () =
   expect(wants(here.state)).toEqual([{ kind: "context", id: "b" }]);
 });
 
-test("a late word of a message that was finished long ago begins no text", () => {
+test("a late delta of a finished message starts no text", () => {
   const here = story();
   here.take(here.pulled(here.state.tick, shape({ version: 4 })));
-  here.told({ event: "ContentDelta", context_id: "a", version: 3, message_id: "m", sequence: 3 });
+  here.receive({ event: "ContentDelta", context_id: "a", version: 3, message_id: "m", sequence: 3 });
   expect(here.a.streaming).toEqual({});
 });
 
-test("a text that began after the context was asked for outlives its answer", () => {
+test("a text that started after the request survives the response", () => {
   const here = story();
   const requestedAt = here.state.tick;
-  here.told({ event: "ContentDelta", context_id: "a", version: 1, message_id: "m", sequence: 1 });
+  here.receive({ event: "ContentDelta", context_id: "a", version: 1, message_id: "m", sequence: 1 });
   here.take(here.pulled(requestedAt, BASE));
   expect(Object.keys(here.a.streaming)).toEqual(["m"]);
   here.take(here.pulled(here.state.tick, BASE));
   expect(here.a.streaming).toEqual({});
 });
 
-test("a context that was deleted closes, and no late answer brings it back", () => {
+test("a deleted context stays closed, despite late responses", () => {
   const here = story();
   const requestedAt = here.state.tick;
-  here.told({ event: "ContextChanged", context_id: "a", version: 2, fields: ["deleted"] });
+  here.receive({ event: "ContextChanged", context_id: "a", version: 2, fields: ["deleted"] });
   expect(wantsContext(here.state)).toBe(true);
   const problem = { title: "", status: 404, code: "unknown_context", detail: "" };
   here.take({ type: "failed", pull: { kind: "context", id: "a" }, requestedAt: here.state.tick, problem });
@@ -163,19 +163,19 @@ test("a context that was deleted closes, and no late answer brings it back", () 
   expect(canSend(here.take({ type: "up" }), "a")).toBe("no");
 });
 
-test("a context that cannot be read says why, and is asked for again only when something changes", () => {
+test("an unreadable context gives the reason, and is fetched again only after a change", () => {
   const here = story();
-  here.told({ event: "ContextChanged", context_id: "a", version: 2, fields: ["mode"] });
+  here.receive({ event: "ContextChanged", context_id: "a", version: 2, fields: ["mode"] });
   const problem = { title: "", status: 422, code: "damaged", detail: "" };
   here.take({ type: "failed", pull: { kind: "context", id: "a" }, requestedAt: here.state.tick, problem });
   expect(here.a.problem).toEqual(problem);
   expect(wantsContext(here.state)).toBe(false);
-  expect(wantsContext(here.told({ event: "ContextChanged", context_id: "a", version: 3, fields: ["mode"] }))).toBe(
+  expect(wantsContext(here.receive({ event: "ContextChanged", context_id: "a", version: 3, fields: ["mode"] }))).toBe(
     true,
   );
 });
 
-test("the banner comes after three seconds without a connection, and goes at once", () => {
+test("the banner shows after three seconds offline, and disappears at once", () => {
   const here = story({ type: "up" });
   expect(showsBanner(here.take({ type: "down", at: 1_000 }))).toBe(false);
   expect(nextDue(here.state)).toBe(4_000);
@@ -185,7 +185,7 @@ test("the banner comes after three seconds without a connection, and goes at onc
   expect(showsBanner(here.take({ type: "up" }))).toBe(false);
 });
 
-test("what is being decided or switched shows so at once, and until the server has said what became of it", () => {
+test("unconfirmed decisions and mode switches show until the server confirms them", () => {
   const call = { id: "c", status: "pending" } as ContextView["pending_tool_calls"][number];
   const here = story();
   here.take(here.pulled(here.state.tick, shape({ pending_tool_calls: [call] })));
@@ -214,32 +214,32 @@ test("a refused message stays with its reason until it is dismissed", () => {
   expect(visibleMessages(here.take({ type: "dismissed", key: "k" }), "a").sending).toEqual([]);
 });
 
-test("words, business and leave to send follow the state", () => {
+test("texts, busy state and sending follow the state", () => {
   const here = story({ type: "up" });
   const wordsOf = (language: Language) => translateState(here.state.contexts.a!.view.value!.current_state, language);
   expect([wordsOf("en"), isBusy(here.state, "a"), canSend(here.state, "a")]).toEqual(["", false, "now"]);
-  here.told({ event: "StateChanged", context_id: "a", version: 1, state: THINKING });
+  here.receive({ event: "StateChanged", context_id: "a", version: 1, state: THINKING });
   expect([wordsOf("zh"), isBusy(here.state, "a"), canSend(here.state, "a")]).toEqual(["正在思考…", true, "later"]);
 });
 
-test("a slice tells only of what changes it", () => {
+test("a selection notifies only about its own changes", () => {
   const clock = makeClock();
   const store = createStore(clock);
-  const heard: string[] = [];
+  const notified: string[] = [];
   const slices = {
     connection: store.select((state) => state.connection),
     shown: store.select((state) => visibleMessages(state, "a")),
   };
-  for (const [name, slice] of Object.entries(slices)) slice.subscribe(() => heard.push(name));
+  for (const [name, slice] of Object.entries(slices)) slice.subscribe(() => notified.push(name));
   const before = slices.shown.getSnapshot();
   store.dispatch({ type: "clock" });
   store.dispatch({ type: "up" });
   store.dispatch({ type: "up" });
-  expect(heard).toEqual(["connection"]);
+  expect(notified).toEqual(["connection"]);
   expect(slices.shown.getSnapshot()).toBe(before);
 });
 
-test("what is pulled again and is the same stays the same object", () => {
+test("an unchanged response keeps the same objects", () => {
   const here = story();
   const before = here.a.view.value;
   here.take(here.pulled(here.state.tick, structuredClone(BASE)));
@@ -248,7 +248,7 @@ test("what is pulled again and is the same stays the same object", () => {
   expect(here.a.view.value?.branches).toBe(before?.branches);
 });
 
-test("sharing gives what is new, and the old object exactly where nothing changed", () => {
+test("sharing returns the new value, with the old objects where nothing changed", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (old, fresh) => {
       expect(share(old, fresh)).toEqual(fresh);
@@ -258,7 +258,7 @@ test("sharing gives what is new, and the old object exactly where nothing change
   );
 });
 
-test("two pages share their tabs, but each looks at its own", () => {
+test("two browser tabs share the session, but select independently", () => {
   const here = story();
   const session = (version: number, active: string | null, ...open: string[]): StoreEvent => ({
     type: "answered",

@@ -14,7 +14,7 @@ const anyText = fc
   .array(fc.string({ unit: "grapheme", maxLength: 300 }), { maxLength: 40 })
   .map((lines) => lines.join("\n"));
 
-test("what is shown first and the rest are the whole text, and the first is short", () => {
+test("head and rest join to the text, and the head is short", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const { head, rest, lines } = previewOf(text);
@@ -26,14 +26,14 @@ test("what is shown first and the rest are the whole text, and the first is shor
   );
 });
 
-test("twelve lines are shown whole, and thirteen are not", () => {
+test("twelve lines are shown completely, thirteen are not", () => {
   const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index}`).join("\n");
   expect(previewOf(lines(12)).rest).toBe("");
   expect(previewOf(`${lines(12)}\n`).rest).toBe("");
   expect(previewOf(lines(13)).rest).toBe("\nline 12");
 });
 
-test("a character is never cut into halves", () => {
+test("a surrogate pair is never split", () => {
   const text = `${"x".repeat(MAX_PREVIEW_CHARACTERS - 1)}😀 and more`;
   expect(previewOf(text).head).toBe("x".repeat(MAX_PREVIEW_CHARACTERS - 1));
   const long = linePieces(`${"y".repeat(1_999)}😀${"z".repeat(5_000)}`);
@@ -41,7 +41,7 @@ test("a character is never cut into halves", () => {
   expect(long[0]?.text).toBe("y".repeat(1_999));
 });
 
-test("the pieces of a text are its lines, each piece on one of them", () => {
+test("pieces join to the lines of a text", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const lines: string[] = [];
@@ -54,11 +54,11 @@ test("the pieces of a text are its lines, each piece on one of them", () => {
   );
 });
 
-test("sizes are said as files are measured", () => {
+test("sizes use decimal units", () => {
   expect([12, 1_500, 118_000, 2_500_000].map(formatTextSize)).toEqual(["12 B", "1.5 kB", "118 kB", "2.5 MB"]);
 });
 
-test("letters that are read from right to left stand by themselves, and nothing between them turns around", () => {
+test("right-to-left runs are isolated", () => {
   expect(runsOf("cp \u05d0\u05d1 1/2 \u05d2 x")).toEqual(["cp ", "\u05d0\u05d1", " 1/2 ", "\u05d2", " x"]);
   expect(runsOf("date -u")).toEqual(["date -u"]);
   fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => runsOf(text).join("") === text));

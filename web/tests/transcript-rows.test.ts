@@ -6,7 +6,7 @@ import { createRowBuilder, rowsOf } from "../src/features/chat/transcript/rows";
 import { spokenSummary } from "../src/features/chat/useAnswerAnnouncement";
 
 const AT = "2026-01-01T00:00:00Z";
-const said = (id: string, turn = id): Message => ({
+const userMessage = (id: string, turn = id): Message => ({
   type: "text",
   content: id,
   message_id: id,
@@ -39,11 +39,11 @@ const result = (call: string): Message =>
     content: call,
   }) as never;
 
-test("a call stands with its result, a person's text with their files, and what belongs to nothing for itself", () => {
+test("results join their call, files join their message, and other messages have their own row", () => {
   const rows = rowsOf([
     result("lost"),
-    said("a"),
-    said("file", "a"),
+    userMessage("a"),
+    userMessage("file", "a"),
     request("b", "one", "two"),
     result("two"),
     result("one"),
@@ -59,14 +59,14 @@ test("a call stands with its result, a person's text with their files, and what 
   expect(rows[2]).toMatchObject({ results: { one: { content: "one" }, two: { content: "two" } } });
 });
 
-test("however messages come, their lines are those that they would be made to at once, and the same lines stay", () => {
+test("incremental rows equal rows built at once, and unchanged rows stay the same objects", () => {
   const all = [
-    said("a"),
+    userMessage("a"),
     request("b", "one"),
     result("one"),
     answer("c"),
-    said("d"),
-    said("file", "d"),
+    userMessage("d"),
+    userMessage("file", "d"),
     request("e", "two"),
     result("two"),
     answer("f"),
@@ -77,13 +77,13 @@ test("however messages come, their lines are those that they would be made to at
     const before = make(all.slice(from));
     const after = make(all);
     expect(after).toEqual(rowsOf(all));
-    const kept = before.filter((row) => after.includes(row)).length;
+    const reusedCount = before.filter((row) => after.includes(row)).length;
     // The first row may have been incomplete.
-    expect(kept).toBeGreaterThanOrEqual(before.length - 1);
+    expect(reusedCount).toBeGreaterThanOrEqual(before.length - 1);
   }
 });
 
-test("rows begin where those before them end, as far as they were measured", () => {
+test("each row begins where the previous one ends", () => {
   const heights = new RowHeights<{ id: string }>(() => 10);
   const stored = Array.from({ length: 100 }, (_, index) => ({ id: `${index}` }));
   heights.setRows(stored, [{ id: "end" }]);
@@ -99,7 +99,7 @@ test("rows begin where those before them end, as far as they were measured", () 
   ]);
 });
 
-test("spans that touch are one", () => {
+test("adjacent ranges are merged", () => {
   expect(
     mergeRanges([
       [5, 8],
@@ -114,7 +114,7 @@ test("spans that touch are one", () => {
   ]);
 });
 
-test("the beginning of an answer is read out without signs, and ends with a word", () => {
+test("the spoken summary has no Markdown syntax and ends with a word", () => {
   expect(spokenSummary("# Land\n\n**in** `sight`")).toBe("Land in sight");
   expect(spokenSummary("See [north](https://example.org/) now\n\n| a | b |\n| --- | :-: |\n| 1 | 2 |")).toBe(
     "See north now a b 1 2",

@@ -54,7 +54,7 @@ const pairs = Object.entries(LANGUAGES.en.texts).flatMap(([section, texts]) =>
   })),
 );
 
-test("there are texts to look at", () => expect(pairs.length).toBeGreaterThan(500));
+test("the source files contain texts", () => expect(pairs.length).toBeGreaterThan(500));
 
 test("every language has the same texts", () => {
   const namesIn = (texts: object) =>
@@ -62,7 +62,7 @@ test("every language has the same texts", () => {
   for (const code of LANGUAGE_CODES) expect(namesIn(LANGUAGES[code].texts)).toEqual(namesIn(LANGUAGES.en.texts));
 });
 
-test("each stands in both languages, with the same parameters", () => {
+test("every text has both languages with the same parameters", () => {
   const wrong = pairs.filter(({ name, texts: [en, zh] }) => {
     if (name.startsWith("punctuation.")) return false;
     if (!en || !zh) return true;
@@ -74,7 +74,7 @@ test("each stands in both languages, with the same parameters", () => {
   expect(wrong).toEqual([]);
 });
 
-test("a text that is missing, superfluous or has other parameters is a type error", () => {
+test("a missing or extra text or different parameters are a type error", () => {
   const zh = LANGUAGES.zh.texts;
   const { close, dismiss, notices, loading } = zh.ui;
   // @ts-expect-error: `loading` is missing
@@ -87,8 +87,8 @@ test("a text that is missing, superfluous or has other parameters is a type erro
   textsIn("en", "versions")("group", { total: 3 });
 });
 
-test("no Chinese text stands outside of its catalogue", () => {
-  const found = files.flatMap(({ name, program }) =>
+test("no Chinese text is outside of the catalogue", () => {
+  const untranslated = files.flatMap(({ name, program }) =>
     name === "i18n/zh.ts"
       ? []
       : [...nodesOf(program)]
@@ -98,7 +98,7 @@ test("no Chinese text stands outside of its catalogue", () => {
           })
           .map((node) => `${name}: ${textOf(node)}`),
   );
-  expect(found).toEqual([]);
+  expect(untranslated).toEqual([]);
 });
 
 /** The text without parameters and brackets. */
@@ -120,22 +120,22 @@ function haveSamePlaces(one: string, other: string): boolean {
   return isIn(one, other) && isIn(other, one);
 }
 
-test("no words stand in the markup itself", () => {
-  const found = files.flatMap(({ name, program }) =>
+test("no text is written in the markup", () => {
+  const untranslated = files.flatMap(({ name, program }) =>
     [...nodesOf(program)].flatMap((node) => {
       const isText = node.type === "JSXText" && /\p{L}/u.test(String(node.value));
       const attribute = node.type === "JSXAttribute" ? String((node.name as { name: string }).name) : "";
-      const given = SPOKEN.includes(attribute) ? textOf(node.value) : null;
-      const text = isText ? String(node.value).trim() : given;
+      const attributeText = SPOKEN.includes(attribute) ? textOf(node.value) : null;
+      const text = isText ? String(node.value).trim() : attributeText;
       return text !== null && /\p{L}{2}/u.test(text) && !NAMES.includes(text) && !text.startsWith("http://127.0.0.1")
         ? [`${relative(".", name)}: ${text}`]
         : [];
     }),
   );
-  expect(found).toEqual([]);
+  expect(untranslated).toEqual([]);
 });
 
-test("a number says whether one or more are meant", () => {
+test("a number chooses singular or plural", () => {
   expect([1, 2].map((n) => fillText("{n} {n|call|calls}", { n }))).toEqual(["1 call", "2 calls"]);
   expect(fillText("{n} 个调用", { n: 2 })).toBe("2 个调用");
 });

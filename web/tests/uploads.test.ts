@@ -35,7 +35,7 @@ function world() {
   return { drafts, uploads: createUploads(drafts, () => {}), ...network() };
 }
 
-test("files go one after the other and end in the draft of their conversation", async () => {
+test("files are uploaded one by one into the draft of their conversation", async () => {
   const { uploads, drafts, open, sendFile } = world();
   uploads.start(sendFile, "1", "c", file("a.txt"));
   uploads.start(sendFile, "2", "c", file("b.png", "image/png"));
@@ -54,7 +54,7 @@ test("files go one after the other and end in the draft of their conversation", 
   ]);
 });
 
-test("one that was lost stays with its reason until it is sent again", async () => {
+test("a failed upload stays with its reason until it is retried", async () => {
   const { uploads, drafts, open, sendFile } = world();
   uploads.start(sendFile, "1", "c", file("a.txt"));
   await settled();
@@ -68,7 +68,7 @@ test("one that was lost stays with its reason until it is sent again", async () 
   expect(drafts.read("c").files).toHaveLength(1);
 });
 
-test("one that is stopped is gone, and the next one goes on", async () => {
+test("a cancelled upload is removed, and the next one starts", async () => {
   const { uploads, drafts, open, sendFile } = world();
   uploads.start(sendFile, "1", "c", file("a.txt"));
   uploads.start(sendFile, "2", "c", file("b.txt"));
@@ -83,7 +83,7 @@ test("one that is stopped is gone, and the next one goes on", async () => {
   expect(drafts.read("c").files.map(({ path }) => path)).toEqual(["uploads/c.txt"]);
 });
 
-test("what the server would not take is not sent", async () => {
+test("a file above the server's limit is not sent", async () => {
   const { uploads, open, sendFile } = world();
   uploads.start(sendFile, "1", "c", {
     name: "big",
@@ -95,33 +95,33 @@ test("what the server would not take is not sent", async () => {
   expect(uploads.getSnapshot()[0]?.problem).toBe(TOO_LARGE);
 });
 
-test("a large image is a file like any other", () => {
+test("a large image is attached as a file", () => {
   expect(attachmentKindOf(new Blob(["x"], { type: "image/webp" }))).toBe("image");
   expect(attachmentKindOf(new Blob(["x"], { type: "image/svg+xml" }))).toBe("file");
   expect(attachmentKindOf(new Blob([new Uint8Array(5 * 1024 * 1024 + 1)], { type: "image/png" }))).toBe("file");
 });
 
-test("only a path straight below uploads/ names an upload", () => {
+test("only a path directly in uploads/ names an upload", () => {
   expect(uploadName("uploads/图片 1.png")).toBe("图片 1.png");
   for (const path of ["uploads", "uploads/", "uploads/a/b.txt", "src/uploads/a.txt", "a.txt", ""])
     expect(uploadName(path)).toBeNull();
 });
 
-test("removing an upload deletes it on the server, and one that is gone already is no error", async () => {
-  const asked: unknown[] = [];
+test("removing an upload deletes it on the server, and a missing one is no error", async () => {
+  const requests: unknown[] = [];
   let status: number | null = null;
-  const api = (async (route: string, given: object) => {
-    asked.push([route, given]);
+  const api = (async (route: string, input: object) => {
+    requests.push([route, input]);
     if (status !== null) throw new ServerError({ title: "", status, code: "", detail: "" });
     return null;
   }) as unknown as Api;
   await removeUpload(api, "c", "uploads/a.txt");
   status = 404;
   await removeUpload(api, "c", "uploads/a.txt");
-  const given = { path: { context_id: "c", name: "a.txt" } };
-  expect(asked).toEqual(Array(2).fill(["DELETE /api/contexts/{context_id}/files/{name}", given]));
+  const input = { path: { context_id: "c", name: "a.txt" } };
+  expect(requests).toEqual(Array(2).fill(["DELETE /api/contexts/{context_id}/files/{name}", input]));
   await removeUpload(api, "c", "src/a.txt");
-  expect(asked.length).toBe(2);
+  expect(requests.length).toBe(2);
   status = 500;
   await expect(removeUpload(api, "c", "uploads/a.txt")).rejects.toThrow(ServerError);
 });

@@ -7,7 +7,7 @@ import { previewOf } from "../src/features/chat/user-message/UserMessageText";
 import { draftOf } from "../src/features/chat/user-message/DeliveryStatus";
 
 const common = { timestamp: "2026-01-01T00:00:00Z", role: "user" } as const;
-const said: readonly Message[] = [
+const stored: readonly Message[] = [
   {
     ...common,
     type: "text",
@@ -21,21 +21,21 @@ const said: readonly Message[] = [
   { ...common, type: "image", message_id: "5", data: "AAAA", media_type: "image/png" },
 ];
 
-test("an edited message names what its new text names and keeps what was attached", () => {
+test("an edited message keeps attachments and refers to the files named in its new text", () => {
   const text = "look at @d.py and @b.py";
-  expect(editedPayloads(said, text, parseReferences(text))).toEqual([
+  expect(editedPayloads(stored, text, parseReferences(text))).toEqual([
     { type: "text", content: text },
     { type: "file_reference", path: "d.py" },
     { type: "file_reference", path: "b.py" },
     { type: "file_reference", path: "uploads/c.txt" },
     { type: "image", base64: "AAAA" },
   ]);
-  expect(carriedOver(said)).toEqual({ extra_user_messages: ["be short"] });
+  expect(carriedOver(stored)).toEqual({ extra_user_messages: ["be short"] });
 });
 
-test("a message that is sent once more is the same message", () => {
-  expect(payloadsOf(said)).toEqual([
-    { type: "text", content: textOf(said) },
+test("resending a message sends the same payloads", () => {
+  expect(payloadsOf(stored)).toEqual([
+    { type: "text", content: textOf(stored) },
     { type: "file_reference", path: "a.py", range: { start_line: 1, end_line: 2 } },
     { type: "file_reference", path: "b.py" },
     { type: "file_reference", path: "uploads/c.txt" },
@@ -43,14 +43,14 @@ test("a message that is sent once more is the same message", () => {
   ]);
 });
 
-test("what could not be sent is a draft again, with what was attached", () => {
-  expect(draftOf(payloadsOf(said).slice(0, 4))).toEqual({
+test("an unsent message becomes a draft with its attachments", () => {
+  expect(draftOf(payloadsOf(stored).slice(0, 4))).toEqual({
     text: "compare @a.py:1-2 with @b.py",
     files: [{ path: "uploads/c.txt", size: null, kind: "file" }],
   });
 });
 
-test("a long text begins with its own beginning, and a short one is whole", () => {
+test("a long text is cut to its beginning, a short one is complete", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom("a", "\n", "文"), maxLength: 6000 }), (text) => {
       const { preview, isCut } = previewOf(text);

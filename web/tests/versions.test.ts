@@ -20,7 +20,7 @@ function contextOf(active: string, lists: { readonly [name: string]: readonly st
 
 const EDITED = { main: ["a", "b", "c", "d"], second: ["a", "b", "x"], third: ["a", "b", "y", "z"] };
 
-test("an edited message leads to the one before it, and that one back", () => {
+test("edited messages lead to their previous version and back", () => {
   const all = [
     { branch: "main", messageId: "c" },
     { branch: "second", messageId: "x" },
@@ -31,7 +31,7 @@ test("an edited message leads to the one before it, and that one back", () => {
   expect(versionsOf(contextOf("third", EDITED))).toEqual([{ messageId: "y", all, currentIndex: 2 }]);
 });
 
-test("a branch of a branch has its versions at both places, and one message is one version", () => {
+test("a branch of a branch has versions at both forks, and each message is one version", () => {
   const lists = { ...EDITED, deep: ["a", "b", "y", "w"] };
   expect(versionsOf(contextOf("deep", lists))).toEqual([
     {
@@ -55,25 +55,25 @@ test("a branch of a branch has its versions at both places, and one message is o
   expect(versionsOf(contextOf("main", lists))[0]?.all.map(({ branch }) => branch)).toEqual(["main", "second", "deep"]);
 });
 
-test("a conversation of one branch, and one that another only continues, have no versions", () => {
+test("a single or merely continued branch has no versions", () => {
   expect(versionsOf(contextOf("main", { main: ["a", "b"] }))).toEqual([]);
   expect(versionsOf(contextOf("main", { main: ["a", "b"], longer: ["a", "b", "c"] }))).toEqual([]);
 });
 
-test("whatever was forked from whatever, the present version is among those at its place, and no branch is lost", () => {
+test("for any forks, the active version is listed, and no branch is lost", () => {
   const forks = fc.array(fc.record({ from: fc.nat(), at: fc.nat(), more: fc.integer({ min: 1, max: 3 }) }), {
     minLength: 1,
     maxLength: 8,
   });
   fc.assert(
-    fc.property(forks, fc.nat(), (made, chosen) => {
+    fc.property(forks, fc.nat(), (branches, chosen) => {
       const lists: Record<string, string[]> = { b0: ["m0", "m1", "m2", "m3"] };
-      made.forEach(({ from, at, more }, number) => {
+      branches.forEach(({ from, at, more }, number) => {
         const source = lists[`b${from % (number + 1)}`]!;
-        const kept = source.slice(0, at % source.length);
-        lists[`b${number + 1}`] = [...kept, ...Array.from({ length: more }, (_, index) => `n${number}.${index}`)];
+        const prefix = source.slice(0, at % source.length);
+        lists[`b${number + 1}`] = [...prefix, ...Array.from({ length: more }, (_, index) => `n${number}.${index}`)];
       });
-      const active = `b${chosen % (made.length + 1)}`;
+      const active = `b${chosen % (branches.length + 1)}`;
       const places = versionsOf(contextOf(active, lists));
       for (const { messageId, all, currentIndex } of places) {
         expect(all.length).toBeGreaterThan(1);
@@ -87,7 +87,7 @@ test("whatever was forked from whatever, the present version is among those at i
   );
 });
 
-test("versions stand at the line of their message, and behind a mark at what was said", () => {
+test("versions are shown at the row of their message, or at the row after a notice", () => {
   const place = (messageId: string) => ({ messageId, all: [], currentIndex: 0 });
   const lines = [
     { id: "a", kind: "user", messages: [{ message_id: "a" }, { message_id: "file" }] },
@@ -95,6 +95,6 @@ test("versions stand at the line of their message, and behind a mark at what was
     { id: "b", kind: "user", messages: [{ message_id: "b" }] },
     { id: "end", kind: "notice" },
   ];
-  const found = versionsByRow(lines, [place("file"), place("switch"), place("end"), place("not loaded")]);
-  expect([...found.keys()]).toEqual(["a", "b", "end"]);
+  const rowVersions = versionsByRow(lines, [place("file"), place("switch"), place("end"), place("not loaded")]);
+  expect([...rowVersions.keys()]).toEqual(["a", "b", "end"]);
 });

@@ -1,48 +1,48 @@
 /** Baselines of the browser itself, measured in the same run: an empty page, a plain list, growing plain text. */
 import type { Bench } from "./main";
-import { type Seen, seen, throttle, watch } from "./probe";
+import { type Measurements, measurements, throttle, startMeasuring } from "./probe";
 
-const MESSAGES = 10_000;
+const MESSAGE_COUNT = 10_000;
 
-async function blank(bench: Bench) {
+async function openBlankPage(bench: Bench) {
   const context = await bench.browser.newContext({ viewport: { width: 1280, height: 800 } });
   return context.newPage();
 }
 
-export async function idleFrames(bench: Bench, times: number): Promise<Seen> {
-  const page = await blank(bench);
+export async function idleFrames(bench: Bench, times: number): Promise<Measurements> {
+  const page = await openBlankPage(bench);
   await throttle(page, times);
-  await watch(page);
+  await startMeasuring(page);
   await page.waitForTimeout(1_500);
-  const found = await seen(page);
+  const result = await measurements(page);
   await bench.close(page);
-  return found;
+  return result;
 }
 
 /** Text that grows by 200 tokens a second in one element that is kept scrolled to its end. */
-export async function plainText(bench: Bench): Promise<Seen> {
-  const page = await blank(bench);
+export async function plainText(bench: Bench): Promise<Measurements> {
+  const page = await openBlankPage(bench);
   await page.setContent('<div id="list" style="height: 700px; overflow: auto; white-space: pre-wrap"></div>');
-  await watch(page);
+  await startMeasuring(page);
   await page.evaluate(async () => {
     const list = document.getElementById("list");
-    for (let piece = 0; piece < 600 && list !== null; piece++) {
-      list.append(piece % 12 === 0 ? "word\n" : "word");
-      if (piece % 3 === 0) list.scrollTop = list.scrollHeight;
+    for (let delta = 0; delta < 600 && list !== null; delta++) {
+      list.append(delta % 12 === 0 ? "word\n" : "word");
+      if (delta % 3 === 0) list.scrollTop = list.scrollHeight;
       await new Promise((done) => setTimeout(done, 5));
     }
   });
-  const found = await seen(page);
+  const result = await measurements(page);
   await bench.close(page);
-  return found;
+  return result;
 }
 
 /** The time until a list of plain elements is painted, and the number of its elements. */
 export async function plainList(bench: Bench): Promise<{ readonly milliseconds: number; readonly elements: number }> {
-  const page = await blank(bench);
+  const page = await openBlankPage(bench);
   await page.setContent('<div id="list" style="height: 700px; overflow: auto"></div>');
-  const found = await page.evaluate(async (count) => {
-    const began = performance.now();
+  const result = await page.evaluate(async (count) => {
+    const startedAt = performance.now();
     const list = document.getElementById("list");
     for (let number = 0; number < count; number++) {
       const article = document.createElement("article");
@@ -57,8 +57,8 @@ export async function plainList(bench: Bench): Promise<{ readonly milliseconds: 
     }
     if (list !== null) list.scrollTop = list.scrollHeight;
     await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-    return { milliseconds: performance.now() - began, elements: document.getElementsByTagName("*").length };
-  }, MESSAGES);
+    return { milliseconds: performance.now() - startedAt, elements: document.getElementsByTagName("*").length };
+  }, MESSAGE_COUNT);
   await bench.close(page);
-  return found;
+  return result;
 }
