@@ -4,12 +4,12 @@ import type { Bench, Figure } from "./main";
 import { throttle } from "./probe";
 import { median } from "./stats";
 
-const RUNS = 5;
+const RUN_COUNT = 5;
 const LONG_TITLE = "10000";
 const OTHER_TITLE = "1000";
 
 export async function firstLoad(bench: Bench): Promise<readonly Figure[]> {
-  const ours = await median(RUNS, async () => {
+  const ours = await median(RUN_COUNT, async () => {
     const page = await bench.open();
     await page.getByRole("textbox").first().waitFor();
     const result = await page.evaluate(
@@ -74,12 +74,12 @@ async function openCold(bench: Bench, times: number): Promise<number> {
 export async function openingTimes(bench: Bench, plain: { readonly milliseconds: number }): Promise<readonly Figure[]> {
   const page = await bench.open();
   for (const title of [OTHER_TITLE, LONG_TITLE, OTHER_TITLE]) await openTab(page, title);
-  const warm = await median(RUNS, async () => {
+  const warm = await median(RUN_COUNT, async () => {
     const result = await openTab(page, LONG_TITLE);
     await openTab(page, OTHER_TITLE);
     return result;
   });
-  const loaded = await median(RUNS, async () => {
+  const loaded = await median(RUN_COUNT, async () => {
     await openTab(page, LONG_TITLE);
     return openTab(page, OTHER_TITLE);
   });
@@ -88,7 +88,7 @@ export async function openingTimes(bench: Bench, plain: { readonly milliseconds:
     {
       name: "open 10,000 messages, cold",
       unit: "ms",
-      ours: await median(RUNS, () => openCold(bench, 1)),
+      ours: await median(RUN_COUNT, () => openCold(bench, 1)),
       floor: plain.milliseconds,
     },
     { name: "open 10,000 messages, warm", unit: "ms", ours: warm, floor: plain.milliseconds },

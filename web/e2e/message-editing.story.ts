@@ -73,7 +73,7 @@ story("a question is shown as a form, and the model receives the answers", async
   await screen.sendMessage("go");
   const form = screen.page.getByRole("form", { name: "Question from the agent" });
   await form.getByRole("textbox", { name: "Your answer" }).fill("seven");
-  await screen.page.keyboard.press("Enter"); // one question is unanswered
+  await screen.page.keyboard.press("Enter"); // a question is unanswered
   await screen.waitUntilFocused(form.getByRole("radio", { name: "north" }));
   await form.getByRole("radio", { name: "south" }).check();
   await screen.page.reload();

@@ -182,8 +182,8 @@ story("a folder's settings can be trusted only after every line was on the scree
 });
 
 /** The lines, and the last line of the command or the header of the diff. */
-const ROWS = 501;
-const MANY = Array.from({ length: ROWS - 1 }, (_, index) => `echo line ${index}`);
+const ROW_COUNT = 501;
+const MANY = Array.from({ length: ROW_COUNT - 1 }, (_, index) => `echo line ${index}`);
 
 for (const [kind, call] of Object.entries({
   command: run([...MANY, "touch ran.txt"].join("\n")),
@@ -209,7 +209,7 @@ for (const [kind, call] of Object.entries({
             const rows = [...box.querySelectorAll<HTMLElement>("[data-index]")];
             return Number(rows.findLast((row) => row.getBoundingClientRect().bottom <= end + 1)?.dataset.index);
           });
-          return unread - (ROWS - 1 - last);
+          return unread - (ROW_COUNT - 1 - last);
         })
         .toBe(0);
       return (await approve.getAttribute("aria-disabled")) === null;

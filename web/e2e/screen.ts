@@ -166,7 +166,7 @@ export class Screen {
           // The button disappears with the last unread line.
           if ((await showUnreadButton.count()) > 0) await showUnreadButton.click().catch(() => undefined);
           // New controls are disabled at first, and do not report yet that they are unread.
-          return showUnreadButton.or(disabledControls).count(); // one query, because one replaces the other
+          return showUnreadButton.or(disabledControls).count(); // a single query, because these replace each other
         },
         { interval: 300, timeout: 60_000 },
       )

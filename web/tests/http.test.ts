@@ -106,11 +106,11 @@ test("a lane continues after an error, and lanes are independent", async () => {
 
 test("an aborted request never resolves, even if the response has arrived", async () => {
   const controller = new AbortController();
-  const found = json({ version: 1 });
-  Object.defineProperty(found, "text", {
+  const result = json({ version: 1 });
+  Object.defineProperty(result, "text", {
     value: () => (controller.abort(), Promise.resolve('{"version": 1}')),
   });
-  const api = createApi(serverThat([found]), makeClock());
+  const api = createApi(serverThat([result]), makeClock());
   const answer = api("GET /api/session", {}, { signal: controller.signal }).catch((error: unknown) => error);
   expect(await answer).toBeInstanceOf(ConnectionLost);
 });
@@ -119,9 +119,9 @@ test("path and query parameters are escaped", () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), fc.string(), (part, value) => {
       fc.pre(part !== "." && part !== "..");
-      const found = new URL(urlOf("/api/x/{name}/y", { path: { name: part }, query: { q: value } }), "http://here");
-      expect(found.pathname.split("/").length).toBe(5);
-      expect(found.searchParams.get("q")).toBe(value);
+      const result = new URL(urlOf("/api/x/{name}/y", { path: { name: part }, query: { q: value } }), "http://here");
+      expect(result.pathname.split("/").length).toBe(5);
+      expect(result.searchParams.get("q")).toBe(value);
     }),
   );
 });

@@ -19,8 +19,8 @@ const labels: MarkdownLabels = {
   done: "d",
   notDone: "n",
 };
-const MEGABYTE = 1_000_000;
-const filled = (piece: string, size = MEGABYTE) => piece.repeat(Math.ceil(size / piece.length));
+const MAX_TEXT_CHARACTERS = 1_000_000;
+const filled = (piece: string, size = MAX_TEXT_CHARACTERS) => piece.repeat(Math.ceil(size / piece.length));
 
 const TEXTS: Readonly<Record<string, string>> = {
   quotes: ">".repeat(10_000),

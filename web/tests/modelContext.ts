@@ -22,7 +22,7 @@ export interface ModelContext {
 
 export const AT = "2026-01-01T00:00:00Z";
 // The real server lists 100: fewer make gaps likely.
-const IDS_SHOWN = 8;
+const MAX_LISTED_IDS = 8;
 
 /** The tool request with pending calls, if there is one. */
 export const openCall = (context: ModelContext) =>
@@ -32,7 +32,7 @@ export const openCall = (context: ModelContext) =>
 
 export function shapeOf(context: ModelContext): ContextView {
   const branches = [...context.branches.values()].map((branch): [string, BranchView] => {
-    const ids = branch.isOriginal ? [] : branch.ids.slice(-IDS_SHOWN);
+    const ids = branch.isOriginal ? [] : branch.ids.slice(-MAX_LISTED_IDS);
     return [
       branch.name,
       { name: branch.name, key: branch.key, created_at: AT, length: branch.ids.length, message_ids: ids },

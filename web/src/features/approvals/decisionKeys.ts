@@ -6,8 +6,8 @@ import { readStorage, writeStorage } from "../../app/storage";
 export type Decision = "approve" | "always" | "reject" | "reason" | "approveAll" | "rejectAll" | "focus" | "leaveCard";
 
 /**
- * Where the key was pressed. `control`: a button or checkbox of the card, which handles Enter itself. `composer`: the
- * empty composer. `elsewhere`: any other field, menu or dialog.
+ * The element on which the key was pressed. `control`: a button or checkbox of the card, which handles Enter itself.
+ * `composer`: the empty composer. `elsewhere`: any other field, menu or dialog.
  */
 export type FocusPlace = "card" | "control" | "body" | "composer" | "elsewhere";
 

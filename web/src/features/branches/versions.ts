@@ -43,7 +43,7 @@ export function versionsOf({
   });
 }
 
-/** One version per sibling message. If several branches contain the message, the newest branch is chosen. */
+/** A version per sibling message. If several branches contain the message, the newest branch is chosen. */
 function siblingVersions(forked: readonly ForkedBranch[]): (Version & { since: string })[] {
   const groups = new Map<string, ForkedBranch[]>();
   for (const branch of forked) {

@@ -18,7 +18,7 @@ export function nextStepAfter(ending: IncompleteEnding): "continue" | "edit" {
   return ending === "content_filter" || ending === "refusal" ? "edit" : "continue";
 }
 
-/** What follows an answer, ignoring mode switches: switching the mode is often the way to continue. */
+/** The follow-up of an answer, ignoring mode switches: switching the mode is often the way to continue. */
 export function followUpOf(messages: readonly Message[], id: string): "nothing" | "error" | "more" {
   const index = messages.findIndex((message) => message.message_id === id);
   const next = messages.slice(index + 1).find(({ type }) => type !== "system_control");

@@ -17,7 +17,7 @@ import { Skeleton } from "../../ui/Skeleton";
 import { useConversations } from "./useConversations";
 
 const ROW_HEIGHT_PX = 36;
-const LOAD_MORE_ROWS_BEFORE_END = 20;
+const LOAD_MORE_MARGIN_ROWS = 20;
 
 type Entry = { readonly key: string; readonly day: Day } | { readonly key: string; readonly item: ContextSummary };
 
@@ -42,7 +42,7 @@ export function ConversationList({ isArchive, onNavigate }: { isArchive: boolean
     overscan: 12,
   });
   const virtualItems = list.getVirtualItems();
-  const isNearEnd = (virtualItems.at(-1)?.index ?? 0) >= entries.length - LOAD_MORE_ROWS_BEFORE_END;
+  const isNearEnd = (virtualItems.at(-1)?.index ?? 0) >= entries.length - LOAD_MORE_MARGIN_ROWS;
   useEffect(() => {
     if (hasMore && isNearEnd) loadMore();
   }, [hasMore, isNearEnd, loadMore]);

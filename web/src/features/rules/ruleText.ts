@@ -63,7 +63,7 @@ function shellQuote(word: string): string {
   return /^[\p{L}\p{N}_./:=@%+,-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Where and for how long a rule applies. `context` is the open conversation. */
+/** The conversation or folder of a rule, and its end. `context` is the open conversation. */
 export function lifetimeText(
   rule: Pick<Rule, "lifetime" | "scope">,
   language: Language,
