@@ -4,7 +4,7 @@ import { basename, join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Figure } from "./main";
 
-const BUILD_FOLDER = resolve(process.cwd(), "../src/pilothouse/server/page");
+const BUILD_FOLDER = resolve(process.cwd(), "../src/pilothouse/server/web");
 
 function gzippedBytes(path: string): number {
   return gzipSync(readFileSync(path), { level: 9 }).length;
