@@ -195,11 +195,11 @@ def test_a_call_of_unknown_reach_counts_as_touching_every_folder() -> None:
 def test_a_folders_mode_denies_without_ending_the_turn() -> None:
     deploy = (FolderMode(folder="deploy", mode=MODES.named("plan")),)
     denial = decide(call(touches=("deploy/a",)), standing(folder_modes=deploy))
-    assert (denial.reason.code, denial.wall) == (Code.DIRECTORY_DENIED, False)
+    assert (denial.reason.code, denial.ends_turn) == (Code.DIRECTORY_DENIED, False)
     asking = (FolderMode(folder="deploy", mode=MODES.named("supervised")),)
     question = decide(call(touches=("deploy/a",)), standing(folder_modes=asking))
-    assert (question.reason.code, question.wall) == (Code.DIRECTORY_WAITS, False)
-    assert decide(call(), standing("plan")).wall
+    assert (question.reason.code, question.ends_turn) == (Code.DIRECTORY_WAITS, False)
+    assert decide(call(), standing("plan")).ends_turn
 
 
 def test_a_mode_of_ones_own_may_change_only_beneath_its_folders() -> None:
@@ -257,11 +257,11 @@ def test_only_the_wall_of_a_senders_mode_ends_the_sub_agents_turn() -> None:
     lenient = msgspec.structs.replace(MODES.named("plan"), name="lenient", denial_ends_turn=False)
     wall = msgspec.structs.replace(MODES.named("supervised"), name="wall", denial_ends_turn=True)
     ends = {
-        mode.name: decide(call(), standing("agent", ancestors=(PolicySnapshot(mode=mode),))).wall
+        mode.name: decide(call(), standing("agent", ancestors=(PolicySnapshot(mode=mode),))).ends_turn
         for mode in (lenient, wall)
     }
     assert ends == {"lenient": False, "wall": False}
-    assert decide(call(), standing("agent", ancestors=(standing("plan"),))).wall
+    assert decide(call(), standing("agent", ancestors=(standing("plan"),))).ends_turn
 
 
 def test_folders_matter_as_soon_as_a_mode_a_directory_or_a_rule_names_one() -> None:

@@ -129,7 +129,7 @@ def test_5_nothing_opens_a_deny_and_only_a_person_opens_a_wait(
 
 def test_5_plan_denies_a_command_also_when_it_says_of_itself_that_it_only_reads() -> None:
     facts = CallFacts(tool="execute", effect="read_only", digest="d")
-    assert decide(facts, PolicySnapshot(mode=MODES.named("plan"))).wall
+    assert decide(facts, PolicySnapshot(mode=MODES.named("plan"))).ends_turn
     assert decide(facts, PolicySnapshot(mode=MODES.named("review"))).verdict is Verdict.ALLOW
 
 

@@ -74,7 +74,7 @@ def _mode(document: TomlDocument, at: KeyPath, name: str, table: ModeTable, buil
     fields.pop("base", None)
     titles = {"en": fields.pop("title", name), "zh": fields.pop("title_zh", name)}
     meanings = {language: fields.pop(field) for language, field in _MEANING_FIELDS.items() if field in fields}
-    changes: dict[str, Any] = {"base": base.name, "titles": titles, "meanings": meanings, "aliases": (), **fields}
+    changes: dict[str, Any] = {"base": base.name, "titles": titles, "descriptions": meanings, "aliases": (), **fields}
     changes.update({field: _VERDICTS[fields[field]] for field in ("read_only", "mutating") if field in fields})
     if "withholds" in fields:
         changes["withholds"] = frozenset(fields["withholds"])

@@ -88,7 +88,7 @@ class Decision(Value):
 
     verdict: Verdict
     reason: Reason
-    wall: bool = False
+    ends_turn: bool = False
     """Whether a mode denies the call and the denial ends the turn."""
     rule: RuleId | None = None
     """The rule that decided, if one did."""
@@ -101,15 +101,15 @@ class _Vote(Value):
 
     verdict: Verdict
     reason: Reason
-    wall: bool = False
+    ends_turn: bool = False
     """Whether the denial ends the turn."""
-    own: bool = False
+    is_own_mode: bool = False
     """Whether the voter is the mode of the context itself: an elevation replaces its vote."""
-    elevates: bool = False
+    needs_person: bool = False
     """Whether only a person can allow the call: no rule overrides the vote."""
-    ask: Rule | None = None
+    ask_rule: Rule | None = None
     """The ask rule behind the vote: only a narrower rule overrides it."""
-    doubt: bool = False
+    is_about_started_programs: bool = False
     """Whether the vote is about other programs that a program may start: a rule for the very command overrides it."""
 
 
@@ -139,7 +139,7 @@ def _uses_elevation(facts: CallFacts, snapshot: PolicySnapshot) -> bool:
 def _elevated(snapshot: PolicySnapshot, votes: list[_Vote]) -> Decision:
     """The decision as if the mode itself allowed the call; all other votes count."""
     allowed = _Vote(verdict=Verdict.ALLOW, reason=Reason(Code.ELEVATION_RUNS, {"mode": snapshot.mode.name}))
-    strictest = _strictest_vote([allowed, *(vote for vote in votes if not vote.own)])
+    strictest = _strictest_vote([allowed, *(vote for vote in votes if not vote.is_own_mode)])
     decision = _decision_from(strictest)
     return msgspec.structs.replace(decision, elevated=decision.verdict is Verdict.ALLOW)
 
@@ -158,14 +158,14 @@ def _allowed_by_rule(facts: CallFacts, snapshot: PolicySnapshot, votes: list[_Vo
 
 def _overrides(allow: Rule, vote: _Vote) -> bool:
     # In a mode that elevates only a person allows calls. Only a narrower allow rule overrides an ask rule.
-    if vote.doubt:  # the author of a rule for this very command has considered what the command starts
+    if vote.is_about_started_programs:  # the author of a rule for this very command has considered them
         return bool(allow.scope.words) or allow.scope.fingerprint is not None
-    return not vote.elevates and (vote.ask is None or is_narrower(allow.scope, vote.ask.scope))
+    return not vote.needs_person and (vote.ask_rule is None or is_narrower(allow.scope, vote.ask_rule.scope))
 
 
 def _decision_from(vote: _Vote) -> Decision:
     rule = vote.reason.params.get("rule")
-    return Decision(verdict=vote.verdict, reason=vote.reason, wall=vote.wall, rule=rule)
+    return Decision(verdict=vote.verdict, reason=vote.reason, ends_turn=vote.ends_turn, rule=rule)
 
 
 def _strictest_vote(votes: list[_Vote]) -> _Vote:
@@ -179,7 +179,7 @@ def _votes(facts: CallFacts, snapshot: PolicySnapshot) -> list[_Vote]:
     if facts.violation is not None:
         votes.append(_Vote(verdict=Verdict.DENY, reason=facts.violation))
     if facts.ask is not None:
-        votes.append(_Vote(verdict=Verdict.ASK, reason=facts.ask, elevates=True))
+        votes.append(_Vote(verdict=Verdict.ASK, reason=facts.ask, needs_person=True))
     depth = 0
     for member in (snapshot, *snapshot.ancestors):
         if facts.tool in member.denied:
@@ -225,7 +225,7 @@ def _verdict_of(facts: CallFacts, mode: Mode) -> Verdict:
     # matters only where it denies reading.
     if facts.tool in mode.withholds:
         return Verdict.DENY
-    if facts.effect != "mutating" or facts.tool in mode.lets_run:
+    if facts.effect != "mutating" or facts.tool in mode.allowed_tools:
         return mode.read_only
     if mode.only_beneath and not stays_within(facts.touches, mode.only_beneath):
         return Verdict.DENY
@@ -236,22 +236,26 @@ def _vote_of_mode(facts: CallFacts, mode: Mode) -> _Vote:
     verdict = _verdict_of(facts, mode)
     if verdict is Verdict.DENY:
         params = {"mode": mode.name, "tool": facts.tool, "hint": mode.denial_hint}
-        return _Vote(verdict=verdict, reason=Reason(Code.MODE_DENIED, params), wall=mode.denial_ends_turn, own=True)
+        return _Vote(
+            verdict=verdict, reason=Reason(Code.MODE_DENIED, params), ends_turn=mode.denial_ends_turn, is_own_mode=True
+        )
     if facts.effect == "question":
-        return _Vote(verdict=Verdict.ASK, reason=Reason(Code.QUESTION), own=True)
+        return _Vote(verdict=Verdict.ASK, reason=Reason(Code.QUESTION), is_own_mode=True)
     code = Code.MODE_RUNS
     if verdict is Verdict.ASK:
         code = Code.ELEVATION_OFFERED if mode.elevates else Code.MODE_WAITS
-    return _Vote(verdict=verdict, reason=Reason(code, {"mode": mode.name}), own=True, elevates=mode.elevates)
+    return _Vote(
+        verdict=verdict, reason=Reason(code, {"mode": mode.name}), is_own_mode=True, needs_person=mode.elevates
+    )
 
 
 def _vote_of_ancestor(facts: CallFacts, mode: Mode) -> _Vote:
     """A sub-agent is never less restricted than its ancestors."""
     verdict = _verdict_of(facts, mode)
     code = Code.ANCESTOR_DENIED if verdict is Verdict.DENY else Code.ANCESTOR_WAITS
-    wall = verdict is Verdict.DENY and mode.denial_ends_turn
+    ends_turn = verdict is Verdict.DENY and mode.denial_ends_turn
     reason = Reason(code, {"mode": mode.name, "tool": facts.tool})
-    return _Vote(verdict=verdict, reason=reason, wall=wall, elevates=mode.elevates)
+    return _Vote(verdict=verdict, reason=reason, ends_turn=ends_turn, needs_person=mode.elevates)
 
 
 def _vote_of_folder_mode(facts: CallFacts, folder_mode: FolderMode) -> _Vote:
@@ -259,17 +263,17 @@ def _vote_of_folder_mode(facts: CallFacts, folder_mode: FolderMode) -> _Vote:
     verdict = _verdict_of(facts, folder_mode.mode)
     params = {"folder": folder_mode.folder, "mode": folder_mode.mode.name, "tool": facts.tool}
     code = Code.DIRECTORY_DENIED if verdict is Verdict.DENY else Code.DIRECTORY_WAITS
-    return _Vote(verdict=verdict, reason=Reason(code, params), elevates=folder_mode.mode.elevates)
+    return _Vote(verdict=verdict, reason=Reason(code, params), needs_person=folder_mode.mode.elevates)
 
 
 def _vote_of_rule(rule: Rule, certainty: Certainty) -> _Vote:
     if certainty == "maybe":  # a program may start the command that the rule names: only a person can judge that
-        return _Vote(verdict=Verdict.ASK, reason=rule_reason(Code.RULE_MAY_APPLY, rule), doubt=True)
+        return _Vote(verdict=Verdict.ASK, reason=rule_reason(Code.RULE_MAY_APPLY, rule), is_about_started_programs=True)
     if rule.effect == "deny":
         return _Vote(verdict=Verdict.DENY, reason=rule_reason(Code.RULE_DENIES, rule))
     if is_substitute(rule):  # an allow rule may be among the revoked ones: only a person can allow the call
-        return _Vote(verdict=Verdict.ASK, reason=Reason(Code.RULES_IN_DOUBT, {"rule": rule.id}), elevates=True)
-    return _Vote(verdict=Verdict.ASK, reason=rule_reason(Code.RULE_ASKS, rule), ask=rule)
+        return _Vote(verdict=Verdict.ASK, reason=Reason(Code.RULES_IN_DOUBT, {"rule": rule.id}), needs_person=True)
+    return _Vote(verdict=Verdict.ASK, reason=rule_reason(Code.RULE_ASKS, rule), ask_rule=rule)
 
 
 def _rules_of_family(snapshot: PolicySnapshot) -> list[Rule]:
@@ -308,7 +312,7 @@ def must_be_confined(facts: CallFacts, snapshot: PolicySnapshot, approval: Appro
 def _exempts_tool(snapshot: PolicySnapshot, tool: str) -> bool:
     """Whether the mode allows this tool although it does not allow mutating calls."""
     mode = snapshot.mode
-    return tool in mode.lets_run and mode.mutating is not Verdict.ALLOW
+    return tool in mode.allowed_tools and mode.mutating is not Verdict.ALLOW
 
 
 def is_offered(tool: str, effect: Effect, snapshot: PolicySnapshot) -> bool:
@@ -320,4 +324,4 @@ def _offers(snapshot: PolicySnapshot, tool: str, effect: Effect) -> bool:
     mode = snapshot.mode
     if tool in snapshot.denied or tool in mode.withholds or mode.offers == "none":
         return False
-    return mode.offers == "all" or tool in mode.offers_also or effect in ("read_only", "question", "delegating")
+    return mode.offers == "all" or tool in mode.also_offered_tools or effect in ("read_only", "question", "delegating")

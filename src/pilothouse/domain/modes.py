@@ -36,7 +36,7 @@ class Mode(Value, kw_only=True):
     """The built-in mode from which a custom mode is derived; empty for a built-in mode."""
     titles: Mapping[Language, str] = {}
     """Titles of a custom mode; `i18n` holds those of the built-in modes."""
-    meanings: Mapping[Language, str] = {}
+    descriptions: Mapping[Language, str] = {}
     """Descriptions of a custom mode; `i18n` holds those of the built-in modes."""
     icon: str
     aliases: tuple[str, ...] = ()
@@ -51,9 +51,9 @@ class Mode(Value, kw_only=True):
     """Tools that are neither offered nor run, whatever effect they declare."""
     only_beneath: tuple[str, ...] = ()
     """The only folders in which calls may change files; empty for no such restriction."""
-    lets_run: frozenset[str] = frozenset()
+    allowed_tools: frozenset[str] = frozenset()
     """Mutating tools that are decided like read-only ones."""
-    offers_also: frozenset[str] = frozenset()
+    also_offered_tools: frozenset[str] = frozenset()
     """Mutating tools that are offered in spite of `offers`."""
     elevates: bool = False
     """Whether a person can elevate the mode: allow several mutating calls at once. Rules cannot allow any then."""
@@ -87,7 +87,7 @@ _BUILT_IN = (
         offers="all",
         read_only=Verdict.ALLOW,
         mutating=Verdict.ASK,
-        lets_run=frozenset({"undo"}),
+        allowed_tools=frozenset({"undo"}),
         elevates=True,
         prompt=(
             "You are in review mode: it is read-only. Use the reading tools freely to look and to check. "
@@ -134,7 +134,7 @@ def with_plan_commands(modes: "Modes") -> "Modes":
     changed = msgspec.structs.replace(
         plan,
         withholds=plan.withholds - {"execute"},
-        offers_also=plan.offers_also | {"execute"},
+        also_offered_tools=plan.also_offered_tools | {"execute"},
         prompt=plan.prompt.replace("run commands, write or edit anything", restriction),
     )
     return Modes([changed, *(mode for name, mode in modes.all.items() if name not in _BUILT_IN_NAMES)])
@@ -156,8 +156,8 @@ def is_looser(mode: Mode, other: Mode) -> bool:
         or mode.mutating < other.mutating
         or _OFFERS[mode.offers] < _OFFERS[other.offers]
         or (mode.offers != "none" and not mode.withholds >= other.withholds)
-        or (other.mutating is not Verdict.ALLOW and not mode.lets_run <= other.lets_run)
-        or (other.offers != "all" and not mode.offers_also <= other.offers_also)
+        or (other.mutating is not Verdict.ALLOW and not mode.allowed_tools <= other.allowed_tools)
+        or (other.offers != "all" and not mode.also_offered_tools <= other.also_offered_tools)
         or (
             other.elevates and not mode.elevates and mode.mutating is not Verdict.DENY
         )  # rules can allow calls in only one of the modes

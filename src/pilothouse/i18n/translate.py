@@ -46,8 +46,8 @@ def mode_title(mode: Mode, language: Language) -> str:
 
 def mode_meaning(mode: Mode, language: Language) -> str:
     """Return the description of a mode; for a custom mode its own or that of its base."""
-    if language in mode.meanings:
-        return mode.meanings[language]
+    if language in mode.descriptions:
+        return mode.descriptions[language]
     return catalog_of(language).mode_meanings[mode.base or mode.name]
 
 

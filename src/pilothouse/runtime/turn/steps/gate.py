@@ -63,7 +63,7 @@ async def _decide_round(
         decisions = {record.id: decide_call(record, snapshot) for record in records}
         for record in records:
             note_decision(draft, record, decisions[record.id], snapshot, "mode")
-        if any(decision.wall for decision in decisions.values()):
+        if any(decision.ends_turn for decision in decisions.values()):
             return _deny_round(turn, draft, records, decisions)
         if limit_reason is not None:
             return _stop_round(turn, draft, records, limit_reason)
@@ -94,12 +94,12 @@ def _deny_round(
     """Deny the whole round, since the mode forbids one of its calls: no call starts, each gets a result, and one error
     says why."""
     not_run = Reason(Code.ROUND_DENIED, {"mode": turn.mode.name})
-    walls = [decision.reason for decision in decisions.values() if decision.wall]
+    ending_reasons = [decision.reason for decision in decisions.values() if decision.ends_turn]
     for record in records:
         decision = decisions[record.id]
         reason = decision.reason if decision.verdict is Verdict.DENY else not_run
         end_call(draft, turn.live, record.id, "denied", reason=reason)
-    return _end_turn(turn, draft, walls[0], "denied")
+    return _end_turn(turn, draft, ending_reasons[0], "denied")
 
 
 def _stop_round(turn: Turn, draft: Draft, records: list[CallRecord], reason: Reason) -> SavingMessage:
