@@ -118,7 +118,7 @@ def _real(paths: Sequence[str]) -> list[str]:
 
 @cache
 def _system() -> tuple[str, ...]:
-    """`/bin` is a link on most systems."""
+    """The system's folders with links resolved: `/bin` is a link on most systems."""
     return tuple(_real((*SYSTEM, *_DEVICES)))
 
 

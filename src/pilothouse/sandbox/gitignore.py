@@ -131,7 +131,8 @@ class _Rules:
             self._compile_joined()
 
     def _compile_joined(self) -> None:
-        """Most paths match no rule: one match each against all names and all paths tells."""
+        """Join the rules for names, and those for paths, into one expression each: most paths match no rule, which
+        two matches then show."""
         self.any_name = any_matcher([rule.regex for rule in self.all if rule.by_name])
         self.any_path = any_matcher([rule.regex for rule in self.all if not rule.by_name])
 

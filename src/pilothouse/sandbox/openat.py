@@ -148,7 +148,10 @@ class FolderOpener:
         """How many folders the last `open` had to open."""
 
     def open(self, names: list[str], *, make: bool = False) -> int:
-        """With `make`, create missing folders. Raises: OSError, NotADirectoryError for a link."""
+        """Open a folder by its names from the first one. With `make`, create missing folders.
+
+        Raises: OSError, NotADirectoryError for a link.
+        """
         common = 0
         while common < min(len(self._names), len(names)) and self._names[common] == names[common]:
             common += 1

@@ -20,7 +20,7 @@ _INDICATORS = _OWN_NAMES | _START_UP_FILES | {".git", *(folder[-1] for folder in
 
 
 def is_protected(parts: Sequence[str], writing: bool) -> bool:
-    """`parts` are the folded names in a path below a workspace. Whether the path exists does not matter."""
+    """Whether a path is protected. `parts` are the folded names in the path below a workspace, which need not exist."""
     if _INDICATORS.isdisjoint(parts):
         return False
     if not _OWN_NAMES.isdisjoint(parts):

@@ -89,7 +89,7 @@ def _numbers() -> dict[str, int]:
 
 
 def _signed(argument: int) -> int:
-    """Process and signal numbers are 32 bits wide: the kernel ignores the rest of the register."""
+    """A process or signal number of 32 bits: the kernel ignores the rest of the register."""
     return ctypes.c_int32(argument & 0xFFFFFFFF).value
 
 

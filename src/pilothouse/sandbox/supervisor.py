@@ -37,9 +37,9 @@ TOO_MANY_PROCESSES_STATUS = -1
 
 
 def main(arguments: list[str]) -> None:
-    """`arguments`: the kind of the confinement (no, read_only, workspace), the version of the Landlock ABI to use (0
-    for none), whether to filter system calls, how many processes are allowed, the descriptor of a file with the
-    grants, then the program and its arguments."""
+    """Supervise one command. `arguments` are the kind of the confinement (no, read_only, workspace), the version of the
+    Landlock ABI to use (0 for none), whether to filter system calls, how many processes are allowed, the descriptor of
+    a file with the grants, then the program and its arguments."""
     kind, abi, is_filtered, max_processes, grants_fd, *argv = arguments
     grants = _read_grants(int(grants_fd))
     _limit_core_files()

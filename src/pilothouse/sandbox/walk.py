@@ -80,7 +80,7 @@ class Walk:
         self.rules.over_limit += [file.path for file in levels or () if file.is_over_limit]
 
     def entries(self, accepts: Matcher, stopped: Stopped, depth: int = MAX_WALK_DEPTH) -> Generator[Entry, None, None]:
-        """Depth first, in order of names, a folder before its entries. Files and links are yielded where `accepts`
+        """Walk depth first, in order of names, a folder before its entries. Files and links are yielded where `accepts`
         matches their path, folders always."""
         if stopped():  # the folder may be closed already
             return
@@ -115,7 +115,7 @@ class Walk:
         self._fill(stack[-1], self.remaining)
 
     def nearest(self, budget: int, excluded: Container[str], stopped: Stopped) -> Generator[Entry, None, None]:
-        """Breadth first, in each folder the folders first, in order of names. Names in `excluded` are left out.
+        """Walk breadth first, in each folder the folders first, in order of names. Names in `excluded` are left out.
 
         `budget` bounds the work: entries, with the cost of reaching them. One folder gets at most half of the rest, so
         that a huge folder leaves something to its siblings.

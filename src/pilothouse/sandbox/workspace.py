@@ -221,15 +221,15 @@ class Workspace:
         return None
 
     def _runs_code(self, absolute: str) -> bool:
-        """The workspace's own location does not matter. Outside of the workspace, start-up files of shells count too:
-        no hard limit keeps an approved command from writing them."""
+        """Whether programs of the person run a file as code, wherever the workspace lies. Outside of the workspace,
+        start-up files of shells count too: no hard limit keeps an approved command from writing them."""
         if _is_within(absolute, str(self.root)):
             return runs_code(self._parts(absolute)) or runs_in_bare_repository(absolute)
         parts = folded_parts(absolute)
         return runs_code(parts) or is_protected(parts, writing=True)
 
     def forget_read(self, path: str) -> None:
-        """The file changed since the model read it, with the runtime's knowledge: the next write needs no new read."""
+        """Forget the read of a file that the runtime itself has changed since: the next write needs no new read."""
         self.read_digests.pop(self.touched_paths(path)[-1], None)
 
     def is_private(self, absolute: str) -> bool:

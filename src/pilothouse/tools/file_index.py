@@ -116,7 +116,7 @@ def list_workspace(workspace: Workspace, stopped: Callable[[], bool]) -> Listing
 
 
 def _match_for(entry: Entry, workspace: Workspace) -> FileMatch | None:
-    """None for an entry that cannot be named in a message: a link that leads outside or nowhere."""
+    """The match of an entry; None for an entry that no message can name: a link that leads outside or nowhere."""
     path = escape(entry.path)
     try:
         if entry.kind != "link":

@@ -109,8 +109,8 @@ def plan_compression(
 
 
 def _replacement_order(block: Block, importance: Callable[[Block], float]) -> float:
-    """Least important blocks first. Earlier summaries come before all: the new one replaces them, so that summaries do
-    not accumulate."""
+    """The sort key of blocks: least important first. Earlier summaries come before all: the new one replaces them, so
+    that summaries do not accumulate."""
     return float("-inf") if block.is_summary else importance(block)
 
 
@@ -171,7 +171,7 @@ def _join_ranges(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ..
 
 
 def default_importance(message: Message) -> float:
-    """Summaries count most, then the person's messages, then answers, then tool results."""
+    """The usual importance: summaries count most, then the person's messages, then answers, then tool results."""
     match message:
         case SystemControl(kind="summary"):
             return 4

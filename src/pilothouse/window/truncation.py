@@ -239,7 +239,7 @@ def _count_longer(results: Mapping[CallId, ToolResult], limit: int) -> int:
 
 
 def _short_request(request: ToolRequest, arguments: Sequence[Any], limit: int) -> ToolRequest:
-    """`arguments` are the decoded arguments of each call; None for those that are shortened as text."""
+    """The request with short texts. `arguments` are the decoded ones of each call; None for calls shortened as text."""
     shorter: ToolRequest = msgspec.structs.replace(
         request,
         content=shorten_characters(request.content, limit),

@@ -140,12 +140,12 @@ class Reading:
         self.is_doubtful = self.is_doubtful or level is Level.LINE
 
     def _mark_incomplete(self) -> None:
-        """A part of the line was not read, and may do anything."""
+        """Note that a part of the line was not read, and may do anything."""
         self._raise_level(Level.LINE)
         self.is_complete = False
 
     def _mark_hidden(self) -> None:
-        """The line was parsed correctly, but some of its effects cannot be known."""
+        """Note that some effects of the line cannot be known, although the line was parsed correctly."""
         self.level = Level.LINE
 
     def _read(self, text: str) -> None:
@@ -283,7 +283,8 @@ class Reading:
             self._raise_level(Level.LINE)
 
     def _variable(self, node: Node) -> None:
-        """The grammar treats `$ a` as a variable. Outside of quotes it is two words; in `<<<$ a` the second is run."""
+        """The grammar treats `$ a` as a variable. Outside of quotes, `$ a` is two words; in `<<<$ a`
+        the second word is run."""
         if self._ancestors[-1].type != "string" and re.search(r"\s", _text(node)):
             self._raise_level(Level.LINE)
 

@@ -172,7 +172,7 @@ class _Scan:
                 self._backtick()
 
     def _refuse_quotes_in_backticks(self) -> None:
-        """Shells disagree about quotations inside backticks inside quotes."""
+        """Refuse quotations inside backticks inside quotes, about which shells disagree."""
         kinds = [opening.kind for opening in self._open]
         if "backticks" in kinds and "quotes" in kinds[: kinds.index("backticks")]:
             raise _Disagreement(Quoting.UNCLEAR)

@@ -96,7 +96,8 @@ def _until_end(words: list[Word]) -> tuple[SimpleCommand, list[Word]]:
 
 
 def _command(words: list[Word]) -> SimpleCommand:
-    """`{}` becomes names of files, which begin with the searched folder and never with a dash."""
+    """The command of an -exec. `{}` becomes names of files, which begin with the searched folder and never with a
+    dash."""
     file_names = Word("", exact=False, single=False, operand=True)
     # A name inside a word may have any meaning.
     replaced = [

@@ -64,7 +64,9 @@ class WrittenWords(NamedTuple):
 def written_words(
     line: str, *, is_plain: bool, keeps_written: bool, budget: ExpansionBudget | None = None
 ) -> WrittenWords:
-    """`is_plain` says that the shell parses the line as the grammar does: only then commands that only read are left
+    """The words of a line that may name files it writes.
+
+    `is_plain` says that the shell parses the line as the grammar does: only then commands that only read are left
     out, but with `keeps_written` not those whose output goes to a file. The lines of a command share a `budget`."""
     budget = budget or ExpansionBudget()
     try:
@@ -129,7 +131,8 @@ class _Texts:
         self.line = self._source.decode(errors="replace")
 
     def _visit(self, node: Node, is_final: bool, depth: int) -> None:
-        """`is_final` says that a command's output here becomes no word or input of a command that does more."""
+        """Visit a node. `is_final` says that a command's output here becomes no word or input of a command that does
+        more."""
         if depth > _MAX_DEPTH:  # the words stay in the line, and the text counts as a here-document as well
             self.inputs.append((node.text or b"").decode(errors="replace"))
         elif node.type == "comment":
@@ -210,7 +213,7 @@ class _Texts:
         return sorted(ranges)
 
     def _visit_redirect(self, node: Node, is_final: bool, depth: int) -> None:
-        """`is_final` says that the command uses its input neither as names nor as code."""
+        """Visit a redirection. `is_final` says that the command uses its input neither as names nor as code."""
         if node.type in _INPUTS:
             for child in node.named_children:
                 if child.type in ("pipeline", "file_redirect"):

@@ -62,7 +62,8 @@ class Tail:
         return tail
 
     def put_branch(self, name: str, branch: Branch) -> None:
-        """An existing branch of the same age under another key was created in a damaged line, and keeps its ids."""
+        """Create or replace a branch. An existing branch of the same age under another key was created in a damaged
+        line, and keeps its ids."""
         existing = self.branches.get(name)
         if existing is not None and existing.created_at in ("", branch.created_at):
             branch = msgspec.structs.replace(branch, key=existing.key)
@@ -77,7 +78,8 @@ class Tail:
             del self.in_file[name], self.recent_ids[name]
 
     def rename_branch(self, old: str, new: str) -> None:
-        """The branch keeps its key, and thereby its file. A branch whose creation is in a damaged line is missing."""
+        """Rename a branch, which keeps its key and thereby its file. A branch whose creation is in a damaged line is
+        missing."""
         if old not in self.branches:
             return
         if new in self.branches:  # a damaged line should have deleted this branch

@@ -178,7 +178,7 @@ class ContextOnDisk:
         return msgspec.Raw(msgspec.json.encode({id_field: getattr(stub, id_field), "turn": stub.turn, "blob": digest}))
 
     def _write_blob(self, path: Path, data: bytes) -> None:
-        """An existing blob is never overwritten: acknowledged entries may point to it."""
+        """Write a blob that does not exist yet. Acknowledged entries may point to an existing one."""
         if path.exists() and path.stat().st_size == len(data):
             self._disk.sync_dir(self.folder.blobs)
             return

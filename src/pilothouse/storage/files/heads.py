@@ -66,7 +66,7 @@ class AuditHeads:
         return is_noted
 
     def note_acceptance(self, kind: Kind, name: str, head: NotedHead) -> bool:
-        """As `note`. Raises: StoreRefused, because nothing else records the person's acceptance."""
+        """Note a head, like `note`. Raises: StoreRefused, because nothing else records the person's acceptance."""
         try:
             return self._write(kind, name, head)
         except OSError as error:

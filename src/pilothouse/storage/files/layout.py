@@ -129,6 +129,6 @@ def encode_ids(ids: list[MessageId]) -> bytes:
 
 
 def decode_ids(data: bytes) -> list[MessageId]:
-    """An unreadable line becomes DAMAGED_ID, so that the other ids keep their places."""
+    """Decode a file of ids. An unreadable line becomes DAMAGED_ID, so that the other ids keep their places."""
     lines = (data[start : start + ID_LINE_BYTES] for start in range(0, len(data), ID_LINE_BYTES))
     return [MessageId(line[:-1].decode()) if _ID.fullmatch(line) else DAMAGED_ID for line in lines]

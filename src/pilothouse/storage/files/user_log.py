@@ -101,7 +101,8 @@ class UserLogOnDisk:
         self._update_head()
 
     def _note_acceptance(self, record: str | None) -> None:
-        """With the hash of a record, the acceptance takes effect when that entry is appended. Raises: StoreRefused."""
+        """Note that the user accepts the log. With the hash of a record, the acceptance takes effect when that entry is
+        appended. Raises: StoreRefused."""
         log = self.snapshot()
         damage = tuple(reason for reason in self._damage if reason.code is not Code.TAIL_CUT)
         replaced = self._effective_head if record is not None else None

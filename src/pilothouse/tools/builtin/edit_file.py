@@ -249,7 +249,7 @@ def _prepare_edit(arguments: EditFileArguments, workspace: Workspace) -> CallPre
 def edit_preview(
     workspace: Workspace, path: str, diff_and_completeness: tuple[str, bool], content_hash: str
 ) -> CallPreview:
-    """`diff_and_completeness` is the diff and whether it is complete."""
+    """The preview of an edit. `diff_and_completeness` is the diff, and whether the diff is complete."""
     preview, is_whole = diff_and_completeness
     return CallPreview(
         effect="mutating",

@@ -115,7 +115,7 @@ def is_same(content_hash: str, shown: str) -> bool:
 
 
 def _execute_bits(path: str) -> int:
-    """Which users may execute a file: git ignores a hook that nobody may."""
+    """Which users may execute a file: git ignores a hook that nobody may execute."""
     try:
         return os.stat(path).st_mode & 0o111
     except OSError:

@@ -10,7 +10,7 @@ from pilothouse.sandbox.shell.grammar import MAX_UNTRIED_CHARACTERS, Reading, Tr
 
 _ENTERING = re.compile(r"\s*cd[ \t]+(?:--[ \t]+)?(?P<folder>[\w./@%+,][\w./@%+,-]*)[ \t]*&&\s*(?P<rest>.+)", re.DOTALL)
 _SWITCHES = re.compile(r"\s*+(?:(?:CI|DEBUG|VERBOSE|FORCE_COLOR)=[a-z0-9]++[ \t]++)++(?=[a-z./])")
-"""Variables that name no code: whoever reads them switches something on or off."""
+"""Variables that only switch something on or off: their values name no code."""
 _BACKGROUND = re.compile(r"(?<![&>])&(?![&>])")
 """`cd a && x & y` runs `y` outside of `a`."""
 _PIPELINE_NODES = frozenset(

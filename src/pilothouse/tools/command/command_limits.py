@@ -119,7 +119,8 @@ class CommandLimits:
                 yield escape(path)
 
     def _is_code_file_in_text(self, word: str) -> bool:
-        """Of the many words in texts, only those that look like paths are looked up in the entered folders."""
+        """Whether a word in a text names a code file. Texts hold many words: only those that look like paths are looked
+        up in the entered folders."""
         looks_like_path = "/" in word or "." in word
         paths = ((folder, os.path.join(folder, word) if looks_like_path else word) for folder in self._folders)
         return any(may_run_code(path) and self._is_code_file(folder, word) for folder, path in paths)
@@ -223,7 +224,7 @@ class CommandLimits:
         return False
 
     def _may_be_code_file(self, folder: str, path: str) -> bool:
-        """A quick look at one of many matches: where their folder leads is looked up once."""
+        """Whether one of many matches may be a code file. The real path of each folder is looked up once."""
         path_on_disk = os.path.join(self._absolute_path(folder), path)
         parent, name = os.path.split(path_on_disk)
         if parent not in self._real_folders:
@@ -312,10 +313,10 @@ class CommandLimits:
 
 
 def _is_task(program: str, word: str) -> bool:
-    """Whether a program takes a word for something to do; HEAD is the name of a commit for git."""
+    """Whether a program takes a word as the name of a task. For git, HEAD is the name of a commit."""
     return word == "HEAD" if plain_name(program) == "git" else is_runner(program)
 
 
 def _is_repository(path: str) -> bool:
-    """Whether this is a `.git` itself: named to be left out much more often than to be written."""
+    """Whether a path is a `.git` itself, which lines name to leave it out much more often than to write it."""
     return os.path.basename(path.rstrip("/")) == ".git"

@@ -12,7 +12,7 @@ from pilothouse.system.regular_file import open_regular_file
 MAX_SETTINGS_BYTES = 64 * 1024
 _UNREADABLE = b"[core] unknown\n"
 _PERSONAL = ("~/.gitconfig", "~/.config/git/config", "/etc/gitconfig")
-# A person's settings that no command known here reads: the commands that do are never plain.
+# Sections of a person's settings that no plain command reads.
 _UNREAD_SECTIONS = names("alias delta difftool gitk gui guitool instaweb man mergetool safe sendemail")
 _UNREAD = names("diff.tool diff.guitool merge.tool merge.guitool")
 # Settings that name programs, and the values with which they start an installed one that runs no code of a workspace.
@@ -36,7 +36,7 @@ _HELPER_NAME = re.compile(r"(?:[A-Za-z][\w.-]*)?")
 _COMMENT_MARKS = "#;"
 _INSTEAD = re.compile(r"url\..*\.(?:push)?insteadof")
 _ELSEWHERE = (".git/modules", ".gitmodules", ".git/commondir")
-"""Where these are, commands enter submodules with settings of their own, or take the settings from elsewhere."""
+"""Files in whose presence git takes settings from submodules, or from another folder."""
 _PLAIN_COMMANDS = names(
     """
     add am annotate apply blame branch cat-file check-attr check-ignore check-ref-format checkout cherry cherry-pick
@@ -54,7 +54,7 @@ _REMOTE_OPTION = re.compile(
     r"no-rebase|no-tags|no-verify|progress|prune|quiet|rebase|set-upstream|tags|unshallow|verbose|depth=\d+|"
     r"force-with-lease(?:=[\w./:-]+)?)"
 )
-# git takes any beginning of a long option for it.
+# git accepts any prefix of a long option.
 _PROGRAM_OPTIONS = (
     *("--exec", "--upload-pack", "--receive-pack", "--ext-diff", "--textconv", "--open-files-in-pager", "--extcmd"),
     *("--template", "--recurse-submodules", "--filters", "--separate-git-dir", "--web", "--edit", "--strategy"),
@@ -99,7 +99,7 @@ class GitCommand(NamedTuple):
 
 
 def git_command(words: Sequence[str]) -> GitCommand | None:
-    """None where options of git itself other than `-C` and `--no-pager` stand before the command."""
+    """A git command; None where options of git itself other than `-C` and `--no-pager` stand before the command."""
     folder, rest = ".", list(words[1:])
     while rest and rest[0].startswith("-"):
         option = rest.pop(0)
@@ -165,7 +165,8 @@ def _has_address(setting: Setting) -> bool:
 
 
 def _content(path: str) -> bytes | None:
-    """None for a missing file. A file that is too long or cannot be read counts as settings that are not plain."""
+    """The content of a settings file; None for a missing file. A file that is too long or cannot be read counts as
+    settings that are not plain."""
     try:
         with open_regular_file(path, follow_links=True) as file:
             data = file.read(MAX_SETTINGS_BYTES + 1)

@@ -98,7 +98,8 @@ def _makefile(words: Sequence[str], folder: WorkspaceFolder) -> WorkspaceCode:
 
 
 def _package(words: Sequence[str], folder: WorkspaceFolder) -> WorkspaceCode:
-    """npm looks for workspaces in the folders above the package, and takes their settings."""
+    """The package that npm runs. npm looks for workspaces in the folders above the package, and takes their
+    settings."""
     command = " ".join(words[1:])
     folders = list(folder.upward())
     files = tuple(os.path.join(parent.path, name) for parent in folders for name in (PACKAGE, _NPM_SETTINGS))
@@ -139,7 +140,7 @@ def _is_binary(path: str) -> bool:
 
 
 def _text(path: str) -> str | None:
-    """None for a file that cannot be read, or that is too large to be a plain one."""
+    """The text of a file; None for a file that cannot be read, or that is too large to be a plain one."""
     try:
         with open_regular_file(path) as file:
             data = file.read(MAX_PACKAGE_BYTES + 1)

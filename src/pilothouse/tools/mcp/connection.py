@@ -244,7 +244,8 @@ class Connection:
             raise self._failure(subject, error_text(error)) from error
 
     async def _has_disconnected(self) -> bool:
-        """Wait briefly for the owning task, which sees the end a moment after the waiting requests."""
+        """Whether the connection has ended. Waits briefly for the owning task, which sees the end after the
+        requests."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_REASON_TIMEOUT_SECONDS):
                 while self.status == "ready":

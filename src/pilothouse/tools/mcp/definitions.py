@@ -103,7 +103,7 @@ def comparable_name(name: str) -> str:
 def _mcp_server(
     document: JsonDocument, name: str, data: dict[str, Any], key_path: KeyPath
 ) -> MCPServerDefinition | None:
-    """None, with a warning, for a server that cannot be used here."""
+    """The definition of an MCP server; None, with a warning, for one that cannot be used here."""
     if not _NAME.fullmatch(name) or "__" in name:
         document.warn(Code.SERVER_NAME, key_path, name=name)
         return None
@@ -139,7 +139,7 @@ def _mcp_server(
 
 
 def _transport(document: JsonDocument, name: str, data: dict[str, Any], key_path: KeyPath) -> Transport | None:
-    """None, with a warning, where the server cannot be reached here."""
+    """The transport to an MCP server; None, with a warning, where the server cannot be reached here."""
     if "command" in data and "url" in data:
         document.warn(Code.SERVER_TWO_TARGETS, (*key_path, "url"), name=name)
         return None

@@ -64,8 +64,8 @@ class CommandRecorder:
         return self._baseline.take(stopped)
 
     async def finish(self, shown_files: Set[str] = frozenset()) -> CommandReport:
-        """`shown_files` are code-running files that a person saw in the command before approving it: no remark is made
-        on them."""
+        """Take the second snapshot and log the changes. `shown_files` are code-running files that a person saw in the
+        command before approving it: no remark is made on them."""
         with contextlib.suppress(OSError):  # the entry written by `begin` still records that the command ran
             return await asyncio.to_thread(self._finish, shown_files)
         return CommandReport()
