@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from pilothouse.domain.codes import Code
-from pilothouse.i18n import Catalog, catalog_of
+from pilothouse.i18n import TextCatalog, catalog_of
 
-SECTIONS = [field.name for field in msgspec.structs.fields(Catalog) if field.name != "html_language"]
+SECTIONS = [field.name for field in msgspec.structs.fields(TextCatalog) if field.name != "html_language"]
 GLOSSARY = {
     r"approv(e|es|ing|ed)": ["批准"],
     r"reject(s|ed)?": ["拒绝"],

@@ -1,1 +1,1 @@
-"""One request to the model: its contents, the cache of its parts, and its truncation to the budget."""
+"""A request to the model: its contents, the cache of its parts, and its truncation to the budget."""
