@@ -17,7 +17,7 @@ async def read(data: bytes, size: int = 7, **options: bool | int) -> list[tuple[
 
 
 @pytest.mark.parametrize("size", range(1, 40))
-async def test_events_are_read_as_they_were_written_however_the_bytes_are_split(size: int) -> None:
+async def test_events_are_parsed_the_same_for_any_split_of_the_bytes(size: int) -> None:
     written = [("token", '{"text":"你好"}'.encode()), ("", b"[DONE]"), ("done", b"{}")]
     data = b"".join(sse_event(payload, name or None) for name, payload in written)
     assert await read(data, size) == written
@@ -38,11 +38,11 @@ async def test_a_name_counts_for_its_own_event_only() -> None:
     assert await read(b"event: one\ndata: 1\n\ndata: 2\n\n") == [("one", b"1"), ("", b"2")]
 
 
-async def test_an_event_is_given_before_the_empty_line_behind_it_has_come() -> None:
+async def test_an_event_is_yielded_before_the_empty_line_after_it_arrives() -> None:
     assert await read(b"event: token\ndata: {}\n") == [("token", b"{}")]
 
 
-async def test_a_last_line_that_was_cut_counts_only_where_that_is_wanted() -> None:
+async def test_a_cut_last_line_counts_only_if_requested() -> None:
     assert await read(b"data: 1\n\ndata: 2") == [("", b"1")]
     assert await read(b"data: 1\n\ndata: 2", accept_cut_line=True) == [("", b"1"), ("", b"2")]
 

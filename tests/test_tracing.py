@@ -150,7 +150,7 @@ tracing._tracer.start_span("lost").end()
 
 
 @pytest.mark.parametrize("kind", ["nobody listens", "nobody answers"])
-def test_a_dead_collector_does_not_hold_up_the_end_and_is_told_once(kind: str) -> None:
+def test_a_dead_collector_does_not_delay_the_exit_and_is_reported_once(kind: str) -> None:
     """The exporter itself would wait and try again for an hour."""
     with socket.socket() as collector:
         collector.bind(("127.0.0.1", 0))
@@ -170,7 +170,7 @@ def test_a_dead_collector_does_not_hold_up_the_end_and_is_told_once(kind: str) -
     ]
 
 
-def test_what_is_left_at_the_end_is_handed_over() -> None:
+def test_remaining_spans_are_exported_at_the_end() -> None:
     with socket.create_server(("127.0.0.1", 0)) as collector:
         address = f"http://127.0.0.1:{collector.getsockname()[1]}"
         environment = {**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": address, "OTEL_EXPORTER_OTLP_COMPRESSION": "none"}

@@ -94,7 +94,7 @@ MADE_FOR_OTHERS = {"terminal/conversation_commands.py", "testing"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_what_the_runtime_makes_for_itself_is_private(path: Path) -> None:
+def test_the_runtime_writes_only_private_files_and_folders(path: Path) -> None:
     """`mkdir(parents=True)` and `write_bytes` make what everybody may read: `private_file` has helpers."""
     name = str(path.relative_to(SOURCE))
     if name in MADE_FOR_OTHERS or name.split("/")[0] in MADE_FOR_OTHERS:

@@ -86,7 +86,7 @@ class SlowDenied(NoteTool):
         return await super().prepare(arguments, workspace)
 
 
-async def test_a_call_is_prepared_after_all_where_the_mode_changes_before_it_is_decided(tmp_path: Path) -> None:
+async def test_a_call_is_prepared_when_the_mode_changes_before_its_decision(tmp_path: Path) -> None:
     tool, slow = CostlyTool(), SlowDenied()
     world = World(tmp_path, says(("costly", {"text": "a"}), ("slow", {"text": "b"})), DONE, tools=[tool, slow])
     async with world.runtime:
@@ -125,7 +125,7 @@ async def test_arguments_that_are_too_long_are_refused_unread(tmp_path: Path) ->
     ],
     ids=["a glob of 40 kB", "a path of 40 kB", "3,000 edits", "a long command", "many folders"],
 )
-async def test_a_call_that_would_cost_too_much_is_refused_and_says_why(
+async def test_a_call_that_would_cost_too_much_is_refused_with_a_reason(
     tmp_path: Path, tool: Any, arguments: dict[str, Any]
 ) -> None:
     world = World(tmp_path, says((tool.name, arguments)), DONE, tools=[tool])
@@ -136,7 +136,7 @@ async def test_a_call_that_would_cost_too_much_is_refused_and_says_why(
         assert (call.status, call.reason and call.reason.code) == ("failed", Code.INVALID_ARGUMENTS)
 
 
-def test_edits_of_a_large_file_are_bounded_by_what_they_look_through(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edits_of_a_large_file_are_bounded_by_the_searched_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(byte_edits, "MAX_SEARCHED_BYTES", 250)
     body = "".join(f"line {number}\n" for number in range(10)).encode()
     edits = [Replacement(f"line {number}\n", f"LINE {number}\n", False) for number in range(10)]
@@ -147,7 +147,7 @@ def test_edits_of_a_large_file_are_bounded_by_what_they_look_through(monkeypatch
     assert refused.value.reason.params["limit"] == 3
 
 
-def test_braces_that_stand_for_too_much_are_refused() -> None:
+def test_braces_with_too_many_expansions_are_refused() -> None:
     with pytest.raises(gitignore.BadPattern, match="characters"):
         patterns.expand_braces("{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}" + "*a" * 400)
 
@@ -173,7 +173,7 @@ def test_the_same_ignore_file_is_compiled_once() -> None:
     assert ignores[-1].is_ignored("a/b.7", False) is True
 
 
-def test_a_rule_of_an_ignore_file_that_is_longer_than_any_name_says_nothing() -> None:
+def test_an_ignore_rule_longer_than_any_name_matches_nothing() -> None:
     ignores = gitignore.IgnoreFile("", ".gitignore", f"{'?' * 5_000}\nkept\n[z-\n")
     assert ignores.is_ignored("kept", False) is True
     assert ignores.size < 20

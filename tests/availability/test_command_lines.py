@@ -72,7 +72,7 @@ def test_a_line_of_repetitions_is_judged_in_a_bounded_time(tmp_path: Path, unit:
     assert time.thread_time() - before < MAX_CPU_SECONDS
 
 
-def test_what_the_grammar_takes_too_long_for_is_not_read() -> None:
+def test_a_line_that_is_too_slow_to_parse_is_not_parsed() -> None:
     assert parse("ls -la; " * (MAX_LINE_CHARACTERS // 8)) is not None
     assert parse(";>" * (MAX_LINE_CHARACTERS // 2)) is None
     assert parse(";>" * (MAX_UNTRIED_CHARACTERS // 2)) is not None

@@ -239,7 +239,7 @@ def test_a_line_that_repeats_two_things_takes_and_keeps_bounded_memory(tmp_path:
     ["{ " + "ls;" * 90 + "} " + ">a " * 60, "{ " * 40 + "ls;" * 90 + "} >a;" * 40, "ls " + ">a " * 60],
     ids=["outputs", "groups", "one command"],
 )
-def test_every_command_is_classified_a_few_times_however_often_it_is_redirected(
+def test_every_command_is_classified_a_few_times_for_any_number_of_redirections(
     monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     classified: list[SimpleCommand] = []

@@ -131,9 +131,7 @@ def in_rounds(calls: Iterable[tuple[str, dict[str, Any]]], tool: str) -> list[An
 
 @pytest.mark.seconds(600 if LONG else 120)
 @pytest.mark.parametrize("name", TOOLS)
-async def test_no_tool_holds_up_the_loop_whatever_it_is_given(
-    tmp_path: Path, name: str, record_property: Record
-) -> None:
+async def test_no_tool_blocks_the_event_loop_on_large_input(tmp_path: Path, name: str, record_property: Record) -> None:
     figures = Figures()
     workspaces = (tmp_path / f"workspace-{number}" for number in count())
 
@@ -152,7 +150,9 @@ async def test_no_tool_holds_up_the_loop_whatever_it_is_given(
     assert not figures.held_up
 
 
-async def test_the_search_without_ripgrep_does_not_hold_up_the_loop(tmp_path: Path, record_property: Record) -> None:
+async def test_the_search_without_ripgrep_does_not_block_the_event_loop(
+    tmp_path: Path, record_property: Record
+) -> None:
     """A regular expression that runs away is in a process that is ended."""
     (tmp_path / "line.txt").write_text("a" * 5_000 + "b\n")
     call = ScriptedCall(tool="grep", arguments={"pattern": "(a|a|a?)+$", "path": "line.txt"})
@@ -205,7 +205,7 @@ async def asked(here: House, route: Route, path: str, body: bytes | None) -> Loo
 
 
 @pytest.mark.seconds(240)
-async def test_no_route_holds_up_the_loop_whatever_is_sent(tmp_path: Path, record_property: Record) -> None:
+async def test_no_route_blocks_the_event_loop_on_large_bodies(tmp_path: Path, record_property: Record) -> None:
     figures = Figures()
     async with house(tmp_path) as here:
         runtime = here.world.runtime

@@ -210,11 +210,11 @@ def test_every_pattern_takes_linear_time_on_long_runs() -> None:
     assert slow == {}
 
 
-def test_no_repetition_that_gives_back_stands_in_another() -> None:
+def test_no_backtracking_repetition_is_nested_in_another() -> None:
     assert [place for pattern, place in _patterns().items() if _gives_back_twice(_parsed(pattern))] == []
 
 
-def test_every_exception_is_a_pattern_that_there_is() -> None:
+def test_every_listed_exception_is_an_existing_pattern() -> None:
     assert BOUNDED.keys() <= set(_patterns().values())
 
 

@@ -169,7 +169,7 @@ async def test_bodies_of_one_user_are_bounded_together(tmp_path: Path, monkeypat
         assert reader is not None
 
 
-async def test_a_body_that_does_not_come_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_body_that_never_arrives_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "MAX_BODY_IDLE_SECONDS", 0)
     async with served(tmp_path) as here:
         answer = await post(here, here.token, "/api/contexts", b"{", kind="application/json", length=100)
@@ -190,7 +190,7 @@ def test_values_of_json_are_counted_before_it_is_decoded(values: bytes) -> None:
 @pytest.mark.parametrize(
     "text", ["a,b," * 100_000, '[{"a": [1, 2]}, ' * 30_000, "\\" * 300_001, '\\",' * 100_000, "é\n\t" * 100_000]
 )
-def test_what_stands_inside_a_text_does_not_count(text: str) -> None:
+def test_brackets_and_commas_inside_a_string_are_not_counted(text: str) -> None:
     assert not has_more_values(json.dumps({"payloads": [{"type": "text", "content": text}]}).encode(), 10)
 
 
@@ -215,7 +215,7 @@ async def test_a_notebook_of_too_many_values_is_refused_before_it_is_decoded(tmp
         await NotebookEdit().prepare(NotebookEditArguments(path="a.ipynb", cell=0), Workspace(tmp_path))
 
 
-async def test_costly_json_holds_up_no_loop_on_any_route(tmp_path: Path, record_property: Record) -> None:
+async def test_costly_json_blocks_the_event_loop_on_no_route(tmp_path: Path, record_property: Record) -> None:
     """As large as the route takes, and made of nothing but small values."""
     figures = Figures()
     async with served(tmp_path) as here, here.client() as client:

@@ -32,7 +32,7 @@ def turn(command: Command) -> str:
     return found
 
 
-def test_verify_says_which_conversation_was_cut_until_the_person_accepts_it(command: Command, tmp_path: Path) -> None:
+def test_verify_names_the_cut_conversation_until_the_person_accepts_the_cut(command: Command, tmp_path: Path) -> None:
     context_id = turn(command)
     code, output, _ = command.run("audit", "verify")
     assert code == 0
@@ -52,9 +52,7 @@ def test_verify_says_which_conversation_was_cut_until_the_person_accepts_it(comm
     assert command.run("audit", "verify")[0] == 0
 
 
-def test_after_the_data_directory_was_removed_the_text_says_what_to_do_and_that_accepts_everything_at_once(
-    command: Command, tmp_path: Path
-) -> None:
+def test_after_a_removed_data_directory_verify_offers_to_accept_everything(command: Command, tmp_path: Path) -> None:
     async def work(*, with_rule: bool) -> None:
         store = FileStore(tmp_path / "data", now=lambda: AT, state_dir=tmp_path / "state/pilothouse")
         world = World(tmp_path, store=store)
@@ -82,7 +80,7 @@ def test_after_the_data_directory_was_removed_the_text_says_what_to_do_and_that_
     assert turn(command)
 
 
-def test_accepting_goes_on_behind_a_record_that_cannot_be_opened(command: Command, tmp_path: Path) -> None:
+def test_accepting_continues_after_a_record_that_cannot_be_opened(command: Command, tmp_path: Path) -> None:
     first, second = turn(command), turn(command)
     cut_audit(tmp_path, first, 1)
     journal = tmp_path / "data/users/anna/journal"
@@ -93,7 +91,7 @@ def test_accepting_goes_on_behind_a_record_that_cannot_be_opened(command: Comman
     assert command.run("audit", "verify", first)[0] == command.run("audit", "verify", second)[0] == 0
 
 
-def test_who_checks_one_conversation_is_told_how_to_accept_that_one(command: Command, tmp_path: Path) -> None:
+def test_verify_of_one_conversation_names_the_command_that_accepts_it(command: Command, tmp_path: Path) -> None:
     first, second = turn(command), turn(command)
     cut_audit(tmp_path, first, 1)
     cut_audit(tmp_path, second, 1)

@@ -31,7 +31,7 @@ async def used(folder: Path) -> str:
     return context_id
 
 
-async def test_it_shows_first_and_frees_caches_and_remnants_when_told(tmp_path: Path) -> None:
+async def test_clean_lists_caches_and_remnants_first_and_frees_them_with_yes(tmp_path: Path) -> None:
     context_id = await used(tmp_path)
     shown = pilothouse(tmp_path, "clean")
     assert shown.returncode == 0, shown.stderr
@@ -57,7 +57,7 @@ async def test_undo_data_that_has_expired_is_freed(tmp_path: Path) -> None:
     assert not pack.exists()
 
 
-async def test_what_a_running_server_uses_is_shown_and_not_freed(tmp_path: Path) -> None:
+async def test_clean_frees_nothing_that_a_running_server_uses(tmp_path: Path) -> None:
     await used(tmp_path)
     store = FileStore(tmp_path / "data", now=lambda: NOW)
     (tmp_path / "data" / "cache").mkdir(exist_ok=True)
@@ -68,5 +68,5 @@ async def test_what_a_running_server_uses_is_shown_and_not_freed(tmp_path: Path)
     await store.close()
 
 
-def test_without_any_data_it_says_so(tmp_path: Path) -> None:
+def test_clean_reports_that_there_is_no_data(tmp_path: Path) -> None:
     assert "No data" in pilothouse(tmp_path, "clean").stdout

@@ -6,7 +6,7 @@ from pilothouse.cli.doctor import doctor_command
 from pilothouse.domain.promises import Kernel
 
 
-def test_doctor_says_what_keeps_each_promise(capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_names_the_mechanism_of_each_promise(capsys: pytest.CaptureFixture[str]) -> None:
     doctor_command("en", Kernel(landlock=5, filter=True))
     said = capsys.readouterr().out
     assert "Sandbox: complete" in said
@@ -14,7 +14,7 @@ def test_doctor_says_what_keeps_each_promise(capsys: pytest.CaptureFixture[str])
     assert "no process outside the command can be sent a signal (by Landlock ABI 1 (Linux 5.13) + seccomp" in said
 
 
-def test_doctor_names_the_promises_that_are_not_kept_and_what_would_keep_them(
+def test_doctor_names_promises_that_are_not_kept_and_the_kernel_they_need(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert doctor_command("en", Kernel(landlock=5)) == 1

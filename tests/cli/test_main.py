@@ -123,9 +123,7 @@ def test_a_call_that_needs_approval_is_three_and_can_be_decided_later(command: C
 
 
 @pytest.mark.parametrize(("finish", "expected"), [("length", 53), ("content_filter", 1), ("refusal", 1)])
-def test_an_incomplete_answer_has_an_exit_code_of_its_own_and_says_why(
-    command: Command, finish: str, expected: int
-) -> None:
+def test_an_incomplete_answer_has_its_own_exit_code_and_a_reason(command: Command, finish: str, expected: int) -> None:
     model = command.script({"text": "As I was say", "finish": finish}, {"text": "ing so."})
     code, output, errors = command.run("run", "x", "--model", model)
     assert (code, output) == (expected, "As I was say\n")
@@ -177,7 +175,7 @@ def test_every_other_end_has_its_code(command: Command, answers: list[dict[str, 
         (["--nonsense"], 2, "nonsense"),
     ],
 )
-def test_wrong_use_is_told(command: Command, arguments: list[str], expected: int, told: str) -> None:
+def test_a_usage_error_is_reported(command: Command, arguments: list[str], expected: int, told: str) -> None:
     code, _, errors = command.run(*arguments)
     assert code == expected
     assert told in errors
@@ -241,7 +239,7 @@ def test_no_control_sequence_of_a_model_or_tool_reaches_the_terminal(command: Co
     assert not set(output + errors) & {"\x1b", "\x07", "\u202e", "\x9b", "\b", "\r"}
 
 
-def test_ctrl_c_cancels_the_turn_and_the_conversation_goes_on(command: Command) -> None:
+def test_ctrl_c_cancels_the_turn_and_the_conversation_continues(command: Command) -> None:
     model = command.script({"deltas": ["one ", "two"], "silence": 1}, {"text": "again"})
     with command.start("--model", model) as process:
         assert process.stdin is not None
@@ -333,7 +331,7 @@ def test_an_undo_of_many_files_names_some_and_counts_the_rest(command: Command) 
     assert (code, undone.count("new"), undone.endswith("and 10 more")) == (0, 20, True)
 
 
-def test_chinese_when_the_locale_says_so(command: Command) -> None:
+def test_output_is_chinese_in_a_chinese_locale(command: Command) -> None:
     command.environment["LANG"] = "zh_CN.UTF-8"
     code, output, _ = command.run("--model", "demo", given="列出\n/quit\n")
     assert code == 0
@@ -391,7 +389,7 @@ def test_a_terminal_gets_all_of_a_long_output(command: Command) -> None:
     assert seen.count(b"line ") >= 20_000
 
 
-def test_what_takes_over_a_second_says_what_it_is(command: Command) -> None:
+def test_a_call_that_runs_for_over_a_second_is_named(command: Command) -> None:
     call = {"tool": "execute", "arguments": {"command": "sleep 1.6"}}
     model = command.script({"calls": [call]}, {"text": "done"})
     _, output, _ = command.run("--model", model, given="go\n/quit\n")
@@ -402,21 +400,21 @@ DEAD = {"error": {"status": 503, "message": "down", "retry_after": "0"}}
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_a_script_is_told_of_each_retry_while_it_waits(command: Command, form: str) -> None:
+def test_each_retry_is_printed_for_a_script_that_waits(command: Command, form: str) -> None:
     model = command.script(DEAD, DEAD, {"text": "back"})
     code, _, errors = command.run("run", "please", "--model", model, "--output-format", form)
     assert code == 0
     assert [line[line.index("Retrying in ") :][-9:] for line in errors.splitlines()] == ["(1 of 5).", "(2 of 5)."]
 
 
-def test_a_script_whose_language_is_chinese_is_told_in_chinese(command: Command) -> None:
+def test_notices_for_a_script_are_in_its_language(command: Command) -> None:
     command.environment["LANG"] = "zh_CN.UTF-8"
     _, _, errors = command.run("run", "please", "--mode", "supervised", "--model", command.script({"calls": [WRITE]}))
     assert "待批准：" in errors
     assert "查看并决定：pilothouse --context" in errors
 
 
-def test_who_is_stopped_by_the_same_call_again_and_again_is_told_how_to_go_on(command: Command) -> None:
+def test_a_turn_that_repeats_the_same_call_ends_with_a_hint_how_to_continue(command: Command) -> None:
     model = command.script(*[{"calls": [LOOK]}] * 3)
     code, _, errors = command.run("run", "please", "--model", model)
     assert code == 53
@@ -446,7 +444,7 @@ def test_each_result_of_a_round_names_its_call(command: Command) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_what_a_command_prints_stands_below_the_name_of_its_call(command: Command, count: int) -> None:
+def test_output_of_a_command_is_printed_below_the_name_of_its_call(command: Command, count: int) -> None:
     """A single call is named by the line that requests it."""
     line = "echo under$((1+1))way; until [ -e seen ]; do sleep 0.01; done"
     call = {"tool": "execute", "arguments": {"command": line}}
@@ -462,7 +460,7 @@ def test_what_a_command_prints_stands_below_the_name_of_its_call(command: Comman
     assert "· execute" in shown[-2]
 
 
-def test_a_script_is_told_which_of_several_calls_failed(command: Command) -> None:
+def test_the_failed_one_of_several_calls_is_named_for_a_script(command: Command) -> None:
     calls = [{"tool": "execute", "arguments": {"command": f"exit {status}"}} for status in (0, 3)]
     missing = {"tool": "read_file", "arguments": {"path": "none.txt"}}
     _, _, errors = command.run("run", "go", "--model", command.script({"calls": [*calls, missing]}, {"text": "x"}))

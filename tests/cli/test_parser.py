@@ -47,7 +47,7 @@ def test_an_option_that_would_have_no_effect_is_refused(arguments: tuple[str, ..
     assert ended.value.code == 2
 
 
-def test_options_may_stand_before_or_behind_the_command() -> None:
+def test_options_are_accepted_before_and_after_the_command() -> None:
     for arguments in (
         ["--mode", "ask", "--data-dir", "/d", "run", "x"],
         ["run", "x", "--mode", "ask", "--data-dir=/d"],
@@ -82,7 +82,7 @@ def test_the_servers_of_another_folder_are_listed_with_its_name(command: Command
     assert "near" in command.run("mcp", "--workspace", str(other), "list")[1]
 
 
-def test_what_is_ignored_is_told_once_at_the_start_and_stops_nothing(command: Command) -> None:
+def test_ignored_keys_are_reported_once_at_the_start_and_stop_nothing(command: Command) -> None:
     config = command.folder / "config.toml"
     config.write_text("\n[telemetry]\nlevel = 1\n")
     (command.folder / "mcp_servers.json").write_text(

@@ -31,7 +31,7 @@ def command(tmp_path: Path) -> Command:
     return made
 
 
-def test_the_list_says_whose_each_is_and_what_it_may_use(command: Command) -> None:
+def test_the_list_shows_origin_and_tools_of_each_persona(command: Command) -> None:
     code, output, _ = command.run("personas")
     ada = (
         "ada          Ada, reviewer of changes  (yours; starts in Review mode; model openai:gpt-4.1; all tools, except "
@@ -64,7 +64,7 @@ def test_another_folder_has_its_own(command: Command) -> None:
     assert "nowhere" in errors
 
 
-def test_one_is_shown_as_the_model_would_get_it(command: Command) -> None:
+def test_a_persona_is_shown_as_the_model_receives_it(command: Command) -> None:
     code, output, _ = command.run("personas", "show", "ada")
     assert code == 0
     assert output.startswith("Your name is Ada. Your role: reviewer of changes.\n\n")
@@ -77,7 +77,7 @@ def test_one_is_shown_as_the_model_would_get_it(command: Command) -> None:
     assert "Available: ada." in errors
 
 
-def test_a_turn_is_run_as_one(command: Command) -> None:
+def test_a_run_uses_the_chosen_persona(command: Command) -> None:
     model = command.script({"calls": [WRITE]}, {"text": "I may not."})
     code, output, errors = command.run("run", "x", "--persona", "ada", "--model", model, "--output-format", "json")
     result = json.loads(output)
@@ -89,14 +89,14 @@ def test_a_turn_is_run_as_one(command: Command) -> None:
     assert (command.workspace / "b.txt").read_text() == "written"
 
 
-def test_one_that_there_is_not_is_two_and_says_which_there_are(command: Command) -> None:
+def test_an_unknown_persona_exits_with_2_and_lists_the_known_ones(command: Command) -> None:
     for arguments in (("run", "x", "--persona", "scribe"), ("--persona", "scribe")):
         code, output, errors = command.run(*arguments, "--model", command.script({"text": "x"}))
         assert (code, output) == (2, "")
         assert "Unknown persona 'scribe'. Available: ada." in errors
 
 
-def test_what_is_wrong_in_a_file_is_four_and_names_the_place(command: Command) -> None:
+def test_a_mistake_in_a_persona_file_exits_with_4_and_names_the_place(command: Command) -> None:
     path = command.folder / "personas/ada.toml"
     for text, key in (
         ('name = "Ada"\npromt = "red"\n', "promt"),
@@ -109,7 +109,7 @@ def test_what_is_wrong_in_a_file_is_four_and_names_the_place(command: Command) -
         assert key in errors
 
 
-def test_in_a_conversation_one_is_chosen_shown_and_left(command: Command) -> None:
+def test_the_persona_command_chooses_shows_and_leaves_a_persona(command: Command) -> None:
     lines = "/persona\n/persona ada\n/persona nobody\n/persona\n/persona none\n/quit\n"
     model = command.script()
     code, output, errors = command.run("--persona", "ada", "--mode", "agent", "--model", model, given=lines)

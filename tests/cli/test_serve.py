@@ -190,7 +190,7 @@ async def test_a_new_token_of_a_user_replaces_the_old_one_and_signs_their_browse
         assert "PILOTHOUSE_TOKEN" in err
 
 
-async def test_who_shares_a_server_is_told_whose_rights_everybody_has(tmp_path: Path) -> None:
+async def test_users_of_a_shared_server_are_warned_that_they_share_one_accounts_rights(tmp_path: Path) -> None:
     code, out, err = await ran(tmp_path, "users", "add", "anna")
     assert code == 0
     assert "can read and change whatever this account can" in err
@@ -205,7 +205,9 @@ async def test_who_shares_a_server_is_told_whose_rights_everybody_has(tmp_path: 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_clean_stop_tells_clients_marks_the_turn_and_keeps_what_was_said(tmp_path: Path, number: int) -> None:
+async def test_a_clean_stop_notifies_clients_marks_the_turn_and_keeps_the_partial_answer(
+    tmp_path: Path, number: int
+) -> None:
     script = tmp_path / "script.json"
     script.write_text(json.dumps(SLOW))
     async with served(tmp_path, PILOTHOUSE_MODEL=f"scripted:{script}") as server:
@@ -262,7 +264,7 @@ async def test_only_the_usual_port_moves_on_to_the_next_free_one(tmp_path: Path)
             assert DEFAULT_PORT < (server.port or 0) < DEFAULT_PORT + 50
 
 
-async def test_new_contexts_work_where_the_server_was_started_or_where_it_was_told(tmp_path: Path) -> None:
+async def test_new_contexts_work_in_the_start_folder_or_the_configured_one(tmp_path: Path) -> None:
     inner = tmp_path / "root" / "inner"
     inner.mkdir(parents=True)
     (tmp_path / "elsewhere").mkdir()
@@ -285,7 +287,7 @@ async def test_a_workspace_that_no_root_holds_is_refused(tmp_path: Path) -> None
     assert str(tmp_path / "root") in err
 
 
-async def test_a_data_directory_inside_a_repository_is_logged_and_told(tmp_path: Path) -> None:
+async def test_a_data_directory_inside_a_repository_is_logged_and_shown(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     async with served(tmp_path, "--port", "0", "--root", str(tmp_path)) as server:
         async with Client(server.url, server.token) as client:
@@ -294,7 +296,7 @@ async def test_a_data_directory_inside_a_repository_is_logged_and_told(tmp_path:
         assert "git clean -x deletes it" in (await server.end())[2]
 
 
-async def test_ignored_keys_are_logged_and_told_to_the_user_of_the_machine(tmp_path: Path) -> None:
+async def test_ignored_keys_are_logged_and_shown_to_the_local_user(tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     config.write_text("[telemetry]\nlevel = 1\n")
     (tmp_path / "mcp_servers.json").write_text('{"servers": {"far": {"url": "https://x.test/${input:key}"}}}')
@@ -311,7 +313,7 @@ async def test_ignored_keys_are_logged_and_told_to_the_user_of_the_machine(tmp_p
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
-async def test_it_refuses_to_be_reachable_from_elsewhere_without_a_token_of_ones_own(tmp_path: Path, host: str) -> None:
+async def test_the_server_listens_for_other_machines_only_with_a_configured_token(tmp_path: Path, host: str) -> None:
     code, out, err = await ran(tmp_path, "serve", "--no-open", "--port", "0", "--host", host)
     assert (code, out) == (4, "")
     assert "PILOTHOUSE_TOKEN" in err
@@ -321,7 +323,7 @@ async def test_it_refuses_to_be_reachable_from_elsewhere_without_a_token_of_ones
     assert "at least 16" in err
 
 
-async def test_with_a_token_of_ones_own_it_listens_where_it_is_told(tmp_path: Path) -> None:
+async def test_with_a_configured_token_the_server_listens_on_the_named_host(tmp_path: Path) -> None:
     token = "mine-and-long-enough"
     async with (
         served(tmp_path, "--port", "0", "--host", "0.0.0.0", PILOTHOUSE_TOKEN=token) as server,
@@ -330,7 +332,7 @@ async def test_with_a_token_of_ones_own_it_listens_where_it_is_told(tmp_path: Pa
         assert (await client.request("GET", "/api/health"))["status"] == "ok"
 
 
-async def test_users_are_added_and_removed_while_it_runs(tmp_path: Path) -> None:
+async def test_users_are_added_and_removed_while_the_server_runs(tmp_path: Path) -> None:
     async with served(tmp_path) as server:
         code, out, _ = await ran(tmp_path, "users", "add", "anna")
         assert code == 0
@@ -346,7 +348,7 @@ async def test_users_are_added_and_removed_while_it_runs(tmp_path: Path) -> None
         assert (await ran(tmp_path, "users", "remove", "anna"))[0] != 0
 
 
-async def test_its_log_is_json_lines_without_a_secret(tmp_path: Path) -> None:
+async def test_the_log_of_the_server_is_json_lines_without_secrets(tmp_path: Path) -> None:
     key = "sk-a-key-that-nobody-may-see"
     async with served(tmp_path, OPENAI_API_KEY=key, OPENAI_BASE_URL="http://127.0.0.1:9/v1") as server:
         async with Client(server.url, server.token) as client, aiohttp.ClientSession() as http:
@@ -367,7 +369,7 @@ async def test_its_log_is_json_lines_without_a_secret(tmp_path: Path) -> None:
             assert token.encode() not in path.read_bytes()
 
 
-async def test_a_second_server_on_the_same_data_says_so(tmp_path: Path) -> None:
+async def test_a_second_server_on_the_same_data_is_refused(tmp_path: Path) -> None:
     async with served(tmp_path):
         code, _, err = await ran(tmp_path, "serve", "--no-open", "--port", "0")
         assert code == 75
@@ -387,7 +389,7 @@ async def test_a_configuration_that_is_wrong_is_named(tmp_path: Path) -> None:
     assert "port" in err
 
 
-async def test_it_speaks_chinese_where_the_person_does(tmp_path: Path) -> None:
+async def test_the_server_prints_chinese_in_a_chinese_locale(tmp_path: Path) -> None:
     async with served(tmp_path, LANG="zh_CN.UTF-8", LC_ALL="zh_CN.UTF-8") as server:
         assert "演示" in server.lines[0]
         assert server.lines[-1].startswith("监听地址")

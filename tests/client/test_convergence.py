@@ -240,7 +240,7 @@ async def beside(*works: Any) -> AsyncIterator[None]:
 
 
 @pytest.mark.parametrize("seed", range(RUNS), ids=lambda seed: f"seed-{seed}")
-async def test_a_copy_converges_whatever_is_cut_and_killed(
+async def test_a_replica_converges_through_cut_connections_and_kills(
     seed: int, tmp_path: Path, zygote: Zygote, record_property: Record
 ) -> None:
     chance = random.Random(seed)
@@ -347,9 +347,7 @@ async def no_call_ran_twice(direct: Client, context_id: str, fresh: ContextRepli
     assert {call.arguments["command"].split()[1] for call in commands} <= set(ran)
 
 
-async def test_what_was_shown_and_then_lost_with_the_power_does_not_stay_on_the_screen(
-    tmp_path: Path, zygote: Zygote
-) -> None:
+async def test_text_that_a_power_loss_took_from_the_server_leaves_the_replica(tmp_path: Path, zygote: Zygote) -> None:
     """Pieces are written before they are shown, but not synced: a kill takes none of them, a loss of power may."""
     pieces = ("one ", "two ", "three ")
     async with (
@@ -411,7 +409,7 @@ def everything_changed(live: LiveContext) -> ContextChanged:
     return ContextChanged(context_id=live.id, version=live.version, fields=("*",))
 
 
-async def test_a_copy_is_not_settled_while_something_is_on_its_way(tmp_path: Path) -> None:
+async def test_a_replica_is_not_settled_while_a_pull_is_pending(tmp_path: Path) -> None:
     world = World(tmp_path)
     async with (
         world.runtime,
@@ -441,7 +439,7 @@ class FullStore(MemoryStore):
         super().append_deltas(*given)
 
 
-async def test_a_state_that_is_told_while_a_copy_pulls_is_not_lost(tmp_path: Path) -> None:
+async def test_a_state_signalled_during_a_pull_is_not_lost(tmp_path: Path) -> None:
     """It comes without a new version: nothing that comes later would make the copy look again."""
     store = FullStore()
     world = World(tmp_path, Answer(deltas=("piece ",) * 10_000, delta_delay=0.001), store=store)
@@ -470,7 +468,7 @@ async def test_a_state_that_is_told_while_a_copy_pulls_is_not_lost(tmp_path: Pat
 
 
 @pytest.mark.parametrize("what", ["deleted", "compressed"])
-async def test_a_branch_that_goes_between_two_pulls_of_a_copy_is_no_end(what: str, tmp_path: Path) -> None:
+async def test_a_branch_deleted_between_two_pulls_does_not_stop_a_replica(what: str, tmp_path: Path) -> None:
     world = World(tmp_path, *[Answer(text="x")] * 40)
     async with (
         world.runtime,
@@ -509,7 +507,7 @@ class BrokenAdapter(ScriptedAdapter):
 
 
 @pytest.mark.parametrize("state", ["awaiting_tool_approval", "failed"])
-async def test_a_state_that_is_told_in_short_is_pulled_whole(state: str, tmp_path: Path) -> None:
+async def test_a_state_signalled_in_short_is_pulled_whole(state: str, tmp_path: Path) -> None:
     """An event is small, whatever it is about: it names the first of many calls only, and the beginning of a text."""
     calls = tuple(("change", str(number)) for number in range(20))
     broken = BrokenAdapter(Script()) if state == "failed" else None

@@ -17,7 +17,7 @@ def is_idle(copy: ContextReplica) -> bool:
     )
 
 
-async def test_a_copy_follows_a_turn_and_equals_a_fresh_load(tmp_path: Path) -> None:
+async def test_a_replica_follows_a_turn_and_equals_a_fresh_load(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("change", "a")), Answer(text="Hello there, this is an answer.", delta_delay=0.01))
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         made = await client.request("POST", "/api/contexts", {"mode": "supervised"})
@@ -41,7 +41,7 @@ async def test_a_copy_follows_a_turn_and_equals_a_fresh_load(tmp_path: Path) -> 
                 assert copy.text(copy.order[-1]) == "Hello there, this is an answer."
 
 
-async def test_a_copy_drops_the_text_of_attempts_that_were_cut(tmp_path: Path) -> None:
+async def test_a_replica_drops_the_text_of_attempts_that_were_cut(tmp_path: Path) -> None:
     cut = Answer(deltas=("Half ", "of ", "it"), cut=2, delta_delay=0.01)
     world = World(tmp_path, cut, cut, cut, Answer(text="All of it.", delta_delay=0.01))
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:

@@ -87,7 +87,7 @@ def project(tmp_path: Path, text: str, tools: str = "") -> str:
     return str(folder)
 
 
-def test_everything_that_a_file_can_say_comes_to_something(tmp_path: Path) -> None:
+def test_every_key_of_the_configuration_has_its_effect(tmp_path: Path) -> None:
     found = configured(tmp_path, EVERYTHING)
     steering = found.workspace_policy("/etc/thing")
     mode = found.modes.named("d")
@@ -178,7 +178,7 @@ def test_an_error_names_file_line_key_and_what_is_allowed(
     assert allowed in params["allowed"]
 
 
-def test_a_file_that_is_no_text_or_no_file_or_endless_is_told(tmp_path: Path) -> None:
+def test_a_binary_irregular_or_endless_configuration_file_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_bytes(b"mode = '\xff'")
     with pytest.raises(InvalidInput, match="isn't UTF-8"):
@@ -210,7 +210,7 @@ def test_a_file_may_begin_with_a_mark_of_its_byte_order(tmp_path: Path) -> None:
     assert Configuration(tmp_path / "config.toml").workspace_policy(None).mode == "ask"
 
 
-def test_folders_hold_wherever_links_lead(tmp_path: Path) -> None:
+def test_folder_settings_apply_through_links(tmp_path: Path) -> None:
     workspace = tmp_path / "work"
     (workspace / "real").mkdir(parents=True)
     (workspace / "deploy").symlink_to("real")
@@ -244,7 +244,7 @@ def test_the_verdicts_of_a_mode_are_allow_ask_and_deny_or_the_words_of_earlier_v
     assert (mode.read_only, mode.mutating) == (verdict, verdict)
 
 
-def test_a_mode_that_is_not_looser_lets_nothing_more_through_whatever_rules_there_are() -> None:
+def test_a_mode_that_is_not_looser_allows_nothing_more_under_any_rules() -> None:
     allow = Rule(id=RuleId("1"), effect="allow", scope=Scope(), origin=Origin(by="me"))
     modes = Modes()
     for mode in modes.all.values():
@@ -296,7 +296,7 @@ FORBIDDEN = [
 
 
 @pytest.mark.parametrize(("text", "key"), FORBIDDEN)
-def test_a_project_may_never_make_things_looser_or_speak_for_the_person(tmp_path: Path, text: str, key: str) -> None:
+def test_a_project_can_neither_loosen_the_settings_nor_act_for_the_person(tmp_path: Path, text: str, key: str) -> None:
     found = configured(tmp_path, 'mode = "supervised"')
     workspace = project(tmp_path, text)
     with pytest.raises(InvalidInput) as caught:
@@ -306,7 +306,7 @@ def test_a_project_may_never_make_things_looser_or_speak_for_the_person(tmp_path
     assert found.status(workspace).status == "new"
 
 
-def test_what_was_trusted_holds_until_the_person_says_otherwise(tmp_path: Path) -> None:
+def test_a_trusted_configuration_holds_until_the_person_trusts_another(tmp_path: Path) -> None:
     found = configured(tmp_path, "")
     workspace = project(tmp_path, '[directories]\ndeploy = "plan"')
     trust(found, workspace)

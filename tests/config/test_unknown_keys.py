@@ -41,7 +41,7 @@ def ignored(configuration: Configuration, workspace: str | None = None) -> list[
     ]
 
 
-def test_the_example_of_the_source_documents_works_as_it_stands(tmp_path: Path) -> None:
+def test_the_documented_example_works_unchanged(tmp_path: Path) -> None:
     found = configured(tmp_path, config="", tools=(DATA / "tools.toml").read_text())
     steering = found.workspace_policy(None)
     assert steering.disabled == frozenset({"system_control"})
@@ -58,7 +58,7 @@ def test_the_example_of_the_source_documents_works_as_it_stands(tmp_path: Path) 
     build_runtime(settings, {}, store=MemoryStore())
 
 
-def test_keys_of_a_later_version_or_another_program_are_told_with_file_and_line_and_change_nothing(
+def test_unknown_keys_are_reported_with_file_and_line_and_change_nothing(
     tmp_path: Path,
 ) -> None:
     found = configured(
@@ -117,7 +117,7 @@ def test_a_typing_error_never_lifts_a_restriction(tmp_path: Path, name: str, tex
     assert caught.value.reason.params["key"] == key
 
 
-def test_a_table_about_a_misspelt_tool_is_refused_and_one_about_an_unknown_tool_is_told(tmp_path: Path) -> None:
+def test_a_table_for_a_misspelt_tool_is_refused_and_one_for_an_unknown_tool_reported(tmp_path: Path) -> None:
     for text, is_refused in (("[tools.exceute]\nenabled = false", True), ("[tools.browser]\nenabled = false", False)):
         found = configured(tmp_path, tools=text)
         if is_refused:

@@ -33,7 +33,7 @@ every = 30
 """
 
 
-def test_every_key_comes_to_something(tmp_path: Path) -> None:
+def test_every_key_of_the_window_table_has_its_effect(tmp_path: Path) -> None:
     found = configured(tmp_path, WINDOW + OVERVIEW)
     assert found.budget == Budget(trigger=0.7, target=0.25, recent=4, strategy="importance", auto_compress=False)
     assert found.file.window.token_budget == 20_000
@@ -43,7 +43,7 @@ def test_every_key_comes_to_something(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[window]\n[overview]\n"], ids=["no tables", "empty tables"])
-def test_what_is_not_said_is_as_usual(tmp_path: Path, text: str) -> None:
+def test_missing_keys_have_their_defaults(tmp_path: Path, text: str) -> None:
     found = configured(tmp_path, text)
     usual = Budget(tokens=128_000, trigger=0.8, target=0.5, recent=10, strategy="intelligent", auto_compress=True)
     assert found.budget == usual
@@ -55,7 +55,7 @@ def test_what_is_not_said_is_as_usual(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     "given", [WINDOW, "", '[models."scripted.json"]\nwindow = 40_000\n'], ids=["set", "none", "model"]
 )
-async def test_a_runtime_has_what_the_file_says(tmp_path: Path, given: str) -> None:
+async def test_a_runtime_uses_the_window_settings_of_the_file(tmp_path: Path, given: str) -> None:
     script = tmp_path / "scripted.json"
     script.write_text('{"turn": []}')
     (tmp_path / "config.toml").write_text(given.replace('"scripted.json"', f'"{script}"') + OVERVIEW)
@@ -120,7 +120,7 @@ _OVERVIEW_BEGINS = next(at for at, wrong in enumerate(WRONG) if wrong[1] == "ena
 
 
 @pytest.mark.parametrize("number", range(len(WRONG)), ids=[line for line, _, _ in WRONG])
-def test_what_is_wrong_is_refused_with_file_line_key_and_what_is_allowed(tmp_path: Path, number: int) -> None:
+def test_a_wrong_value_is_refused_with_file_line_key_and_allowed_values(tmp_path: Path, number: int) -> None:
     line, key, allowed = WRONG[number]
     table = "overview" if number >= _OVERVIEW_BEGINS else "window"
     with pytest.raises(InvalidInput) as caught:
@@ -136,7 +136,7 @@ def test_what_is_wrong_is_refused_with_file_line_key_and_what_is_allowed(tmp_pat
 
 
 @pytest.mark.parametrize("text", ["window = 3", "overview = []", "[[window]]\nrecent = 1"])
-def test_what_is_no_table_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_value_instead_of_a_table_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         configured(tmp_path, text)
     params = caught.value.reason.params
@@ -156,7 +156,7 @@ def test_a_target_is_measured_against_the_trigger_that_holds(tmp_path: Path) -> 
     ("text", "key"),
     [("[window]\nauto_compress = false", "window"), ("[overview]\nenabled = false", "overview"), (WINDOW, "window")],
 )
-def test_a_project_may_not_set_them(tmp_path: Path, text: str, key: str) -> None:
+def test_a_project_cannot_change_window_settings(tmp_path: Path, text: str, key: str) -> None:
     found = configured(tmp_path, "")
     workspace = project(tmp_path, text)
     with pytest.raises(InvalidInput) as caught:

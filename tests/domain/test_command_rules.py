@@ -75,7 +75,7 @@ def test_a_deny_rule_finds_its_command_wherever_it_hides(command: str, expected:
     assert verdict(command, rule("deny", "git", "push"), mode="agent") is expected
 
 
-def test_what_may_be_started_by_a_program_is_left_to_the_person_and_an_allow_rule_for_it_opens_it() -> None:
+def test_a_command_that_may_run_a_denied_one_asks_unless_an_allow_rule_names_it() -> None:
     denied, allowed = rule("deny", "git", "push"), rule("allow", "make", "test", number="2")
     assert verdict("make test", denied, mode="agent") is Verdict.ASK
     assert verdict("make test", denied, allowed, mode="agent") is Verdict.ALLOW
@@ -88,7 +88,7 @@ def test_more_words_say_something_more_particular() -> None:
     assert is_narrower(Scope(tool="execute", fingerprint="f"), Scope(tool="execute", words=("git", "push")))
 
 
-def test_a_listed_command_needs_no_leave_and_every_other_does() -> None:
+def test_a_white_listed_command_needs_no_approval_and_every_other_does() -> None:
     lists = ((("git", "status"), ("ls",)),)
     assert verdict("ls -la", mode="agent", command_lists=lists) is Verdict.ALLOW
     for other in ("lsof -i", "ls; rm x", "git log", "python x.py"):
@@ -98,7 +98,7 @@ def test_a_listed_command_needs_no_leave_and_every_other_does() -> None:
     assert verdict("ls", mode="agent", command_lists=both) is Verdict.ASK, "each list must hold it"
 
 
-def test_what_only_a_person_can_allow_no_rule_and_no_elevation_opens() -> None:
+def test_no_rule_or_elevation_allows_a_call_that_only_a_person_may_approve() -> None:
     ask = Reason(Code.RUNS_CODE, {"path": ".vscode/settings.json"})
     facts = CallFacts(tool="write_file", effect="mutating", digest="d", ask=ask, touches=("x",))
     everything = Rule(id=RuleId("1"), effect="allow", scope=Scope(), origin=Origin(by="me"))
@@ -121,7 +121,9 @@ def test_what_only_a_person_can_allow_no_rule_and_no_elevation_opens() -> None:
         ("supervised", True, False, False),
     ],
 )
-def test_what_runs_only_because_it_reads_is_confined(mode: str, approved: bool, elevated: bool, confined: bool) -> None:
+def test_a_command_that_runs_without_approval_because_it_only_reads_is_confined(
+    mode: str, approved: bool, elevated: bool, confined: bool
+) -> None:
     facts = call("ls", effect="read_only")
     approval = Approval(by="me", at="", digest="d", mode=mode) if approved else None
     standing = PolicySnapshot(mode=MODES.all[mode], elevated=elevated)
@@ -130,7 +132,7 @@ def test_what_runs_only_because_it_reads_is_confined(mode: str, approved: bool, 
     assert not must_be_confined(call("rm x"), standing, approval)
 
 
-def test_a_plan_runs_commands_that_read_only_where_the_person_has_said_so() -> None:
+def test_plan_mode_runs_read_only_commands_only_if_configured() -> None:
     reading, writing = call("ls", effect="read_only"), call("rm x")
     assert decide(reading, PolicySnapshot(mode=MODES.all["plan"])).verdict is Verdict.DENY
     plan = with_plan_commands(MODES).all["plan"]
@@ -141,7 +143,7 @@ def test_a_plan_runs_commands_that_read_only_where_the_person_has_said_so() -> N
     assert not is_looser(MODES.all["plan"], plan)
 
 
-def test_undo_runs_by_itself_in_review_and_waits_or_is_denied_elsewhere() -> None:
+def test_undo_runs_without_approval_in_review_and_asks_or_is_denied_elsewhere() -> None:
     facts = CallFacts(tool="undo", effect="mutating", digest="d")
     found = {name: decide(facts, PolicySnapshot(mode=mode)).verdict for name, mode in MODES.all.items()}
     assert found == {

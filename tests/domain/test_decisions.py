@@ -105,7 +105,9 @@ families = standings(st.lists(standings(st.just(())), max_size=2).map(tuple))
 
 @given(call=facts, standing=families, approved=st.booleans())
 @settings(max_examples=1500, deadline=None)
-def test_the_decision_is_what_the_sentence_says(call: CallFacts, standing: PolicySnapshot, approved: bool) -> None:
+def test_decide_agrees_with_the_oracle_from_the_specification(
+    call: CallFacts, standing: PolicySnapshot, approved: bool
+) -> None:
     approval = Approval(by="me", at="now", digest="d", mode=standing.modes) if approved else None
     assert decide(call, standing, approval).verdict == oracle(call, standing, approved)
 
@@ -125,7 +127,7 @@ def test_an_approval_counts_only_for_its_digest_and_under_its_modes(
 
 @given(call=facts, standing=families)
 @settings(max_examples=300, deadline=None)
-def test_whatever_the_rules_a_wall_holds(call: CallFacts, standing: PolicySnapshot) -> None:
+def test_no_rule_policy_or_elevation_overrides_a_denial_by_the_mode(call: CallFacts, standing: PolicySnapshot) -> None:
     """Property 5, for all rules, policies, elevations and sub-agents there can be."""
     approval = Approval(by="me", at="now", digest="d", mode=standing.modes)
     verdict = decide(call, standing, approval).verdict
@@ -153,13 +155,13 @@ def test_a_denial_names_the_rule_that_decided() -> None:
     assert (found.verdict, found.rule, found.reason.code) == (DENY, "deny-rule", Code.RULE_DENIES)
 
 
-def test_an_allow_rule_runs_what_would_wait_and_is_named() -> None:
+def test_an_allow_rule_allows_a_call_that_would_ask_and_is_named() -> None:
     found = decide(call(), standing("supervised", rules=(rule("allow", tool="write_file"),)))
     assert (found.verdict, found.rule, found.reason.code) == (RUN, "allow-rule", Code.RULE_ALLOWS)
 
 
 @pytest.mark.parametrize("mode", ["review", "plan", "ask"])
-def test_an_allow_rule_opens_nothing_where_only_a_person_or_nobody_says_yes(mode: str) -> None:
+def test_an_allow_rule_allows_no_call_that_only_a_person_or_nobody_may_approve(mode: str) -> None:
     assert decide(call(), standing(mode, rules=(rule("allow", tool="*"),))).verdict is not RUN
 
 
@@ -171,7 +173,7 @@ def test_a_broad_allow_rule_does_not_open_what_a_particular_rule_asks_for() -> N
     assert decide(touched, standing(rules=(exact, asked))).verdict is RUN
 
 
-def test_of_two_rules_of_the_same_width_the_question_stays() -> None:
+def test_of_two_rules_of_the_same_width_ask_wins() -> None:
     for scope in (
         {"tool": "write_file"},
         {"tool": "*"},
@@ -202,7 +204,7 @@ def test_a_folders_mode_denies_without_ending_the_turn() -> None:
     assert decide(call(), standing("plan")).ends_turn
 
 
-def test_a_mode_of_ones_own_may_change_only_beneath_its_folders() -> None:
+def test_a_custom_mode_can_be_limited_to_changes_in_its_folders() -> None:
     docs = msgspec.structs.replace(MODES.named("agent"), name="docs", only_beneath=("docs",))
     own = PolicySnapshot(mode=docs)
     assert decide(call(touches=("docs/a.md",)), own).verdict is RUN
@@ -213,7 +215,7 @@ def test_a_mode_of_ones_own_may_change_only_beneath_its_folders() -> None:
     assert is_looser(MODES.named("agent"), docs)
 
 
-def test_an_elevation_runs_what_review_lets_wait_and_leaves_everything_else() -> None:
+def test_an_elevation_allows_what_review_asks_about_and_nothing_else() -> None:
     elevated = standing("review", elevated=True)
     found = decide(call(), elevated)
     assert (found.verdict, found.elevated) == (RUN, True)
@@ -244,7 +246,7 @@ def test_the_elevation_of_an_ancestor_frees_no_undo_of_a_sub_agent() -> None:
     assert not must_be_confined(undo, standing("review", elevated=True), None)
 
 
-def test_a_sub_agent_is_never_freer_than_who_sent_it() -> None:
+def test_a_sub_agent_is_never_freer_than_its_parent() -> None:
     for above, verdict in (("agent", RUN), ("supervised", WAIT), ("review", WAIT), ("plan", DENY), ("ask", DENY)):
         found = decide(call(), standing("agent", ancestors=(standing(above),)))
         assert found.verdict is verdict
@@ -253,7 +255,7 @@ def test_a_sub_agent_is_never_freer_than_who_sent_it() -> None:
     assert decide(call(), bound).verdict is DENY
 
 
-def test_only_the_wall_of_a_senders_mode_ends_the_sub_agents_turn() -> None:
+def test_only_a_denial_by_the_parents_mode_ends_the_sub_agents_turn() -> None:
     lenient = msgspec.structs.replace(MODES.named("plan"), name="lenient", denial_ends_turn=False)
     wall = msgspec.structs.replace(MODES.named("supervised"), name="wall", denial_ends_turn=True)
     ends = {
@@ -284,7 +286,7 @@ def test_a_mode_that_denies_reading_denies_it_before_anything_is_prepared_whatev
     assert is_denied_by_mode("write_file", "mutating", standing("ask"))
 
 
-def test_a_tool_that_the_mode_only_lets_run_is_confined_unless_a_person_let_it() -> None:
+def test_a_read_only_call_is_confined_unless_a_person_approved_it() -> None:
     undo = call("undo")
     approval = Approval(by="me", at="now", digest="d", mode="review")
     assert must_be_confined(undo, standing("review"), None)
@@ -293,7 +295,7 @@ def test_a_tool_that_the_mode_only_lets_run_is_confined_unless_a_person_let_it()
     assert not must_be_confined(undo, standing("agent"), None)
 
 
-def test_a_mode_is_looser_by_any_single_thing_that_it_lets_through() -> None:
+def test_a_mode_that_allows_any_single_call_more_is_looser() -> None:
     supervised = MODES.named("supervised")
     for change in ({"mutating": RUN}, {"read_only": RUN}):
         looser = msgspec.structs.replace(supervised, name="other", **change)
@@ -307,7 +309,7 @@ def test_a_mode_is_looser_by_any_single_thing_that_it_lets_through() -> None:
     assert not is_looser(offering["none"], offering["all"])
 
 
-def test_a_question_is_never_opened_and_never_denied_by_a_rule() -> None:
+def test_no_rule_allows_or_denies_a_question() -> None:
     asked = CallFacts(tool="ask_user", effect="question", digest="d")
     strict = standing(
         "agent", rules=(rule("deny", tool="*"), rule("allow", tool="*")), policies=(Policy(kind="manual"),)
@@ -362,7 +364,7 @@ def test_a_call_in_several_folders_is_offered_the_folder_that_holds_them_all_but
     assert folders("x") == set()
 
 
-def test_no_rule_of_a_person_stands_for_a_damaged_log() -> None:
+def test_a_user_rule_is_never_taken_for_the_substitute_of_a_damaged_log() -> None:
     stands = substitute_rule(Reason(Code.RULES_DAMAGED))
     assert is_substitute(stands)
     assert not is_substitute(msgspec.structs.replace(stands, origin=Origin(by="me")))
@@ -370,7 +372,7 @@ def test_no_rule_of_a_person_stands_for_a_damaged_log() -> None:
 
 
 @given(call=facts)
-def test_the_ladder_goes_from_narrow_to_wide_and_each_rung_opens_the_call_it_was_made_for(call: CallFacts) -> None:
+def test_rule_options_go_from_narrow_to_wide_and_each_allows_its_call(call: CallFacts) -> None:
     origin = Origin(by="me", at="now", context=ContextId("c"))
     rungs = rule_options(call.tool, call.fingerprint, "{}", call.touches, workspace="/w", origin=origin)
     here = [offer for offer in rungs if offer.rule.lifetime.context == "c"]

@@ -105,6 +105,6 @@ def test_base64_comes_plain_in_lines_or_as_a_data_url(url: str | None, base64: s
     assert inline_base64(url, base64) == PICTURE
 
 
-def test_what_lies_elsewhere_is_not_here() -> None:
+def test_an_image_at_an_address_has_no_inline_bytes() -> None:
     assert inline_base64("https://a/b.png", None) is None
     assert inline_base64(None, None) is None

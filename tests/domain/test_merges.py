@@ -36,7 +36,7 @@ def model(
 
 
 @given(common=ids, one=ids, other=ids, strategy=st.sampled_from(["append", "rebase", "cherry_pick"]), data=st.data())
-def test_what_goes_over_is_what_the_model_says(
+def test_merge_candidates_equal_those_of_a_simple_model(
     common: list[MessageId], one: list[MessageId], other: list[MessageId], strategy: Any, data: st.DataObject
 ) -> None:
     source = common + [each for each in one if each not in common]
@@ -51,7 +51,7 @@ def test_what_goes_over_is_what_the_model_says(
     assert not set(merged) & set(target)
 
 
-def test_what_is_not_on_the_source_cannot_be_picked() -> None:
+def test_only_messages_of_the_source_branch_can_be_cherry_picked() -> None:
     with pytest.raises(InvalidInput, match="aren't on the source branch: z"):
         merge_candidates([MessageId("a")], [], "cherry_pick", [MessageId("z")])
     misfits: list[tuple[Strategy, list[MessageId]]] = [

@@ -108,7 +108,7 @@ def test_4_in_ask_no_request_carries_tools_and_the_prompt_says_to_only_answer(ki
 
 
 @given(mode=names, effect=effects, given_in=st.none() | names, same=st.booleans(), limited=st.booleans())
-def test_5_nothing_opens_a_deny_and_only_a_person_opens_a_wait(
+def test_5_no_approval_overrides_a_deny_and_only_a_person_approves_an_ask(
     mode: str, effect: Any, given_in: str | None, same: bool, limited: bool
 ) -> None:
     limit = Reason(Code.PROTECTED_PATH, {"path": "x"}) if limited else None
@@ -127,14 +127,14 @@ def test_5_nothing_opens_a_deny_and_only_a_person_opens_a_wait(
         assert alone.verdict in (Verdict.ASK, Verdict.DENY)
 
 
-def test_5_plan_denies_a_command_also_when_it_says_of_itself_that_it_only_reads() -> None:
+def test_5_plan_denies_a_command_that_claims_to_only_read() -> None:
     facts = CallFacts(tool="execute", effect="read_only", digest="d")
     assert decide(facts, PolicySnapshot(mode=MODES.named("plan"))).ends_turn
     assert decide(facts, PolicySnapshot(mode=MODES.named("review"))).verdict is Verdict.ALLOW
 
 
 @given(mode=names, tool=st.sampled_from(["execute", "other"]), effect=effects)
-def test_5_what_plan_and_ask_offer(mode: str, tool: str, effect: Any) -> None:
+def test_5_tools_that_plan_and_ask_offer(mode: str, tool: str, effect: Any) -> None:
     offered = is_offered(tool, effect, PolicySnapshot(mode=MODES.named(mode)))
     if mode == "ask":
         assert not offered

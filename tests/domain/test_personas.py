@@ -29,16 +29,14 @@ def off(disabled: frozenset[str], policy: ToolPolicy | None) -> set[str]:
 
 
 @given(disabled=switched_off, policy=policies)
-def test_what_the_settings_switch_off_stays_off_whatever_a_persona_allows(
-    disabled: frozenset[str], policy: ToolPolicy
-) -> None:
+def test_no_persona_enables_a_tool_that_the_settings_disable(disabled: frozenset[str], policy: ToolPolicy) -> None:
     alone = off(disabled, None)
     assert alone == {tool for tool, kind in TOOLS.items() if tool in disabled or kind in disabled}
     assert off(disabled, policy) == alone | off(frozenset(), policy), "neither gives back what the other takes"
 
 
 @given(policy=policies, denied=names, denied_categories=categories)
-def test_what_a_persona_denies_wins_over_what_it_allows(
+def test_a_denial_of_a_persona_overrides_its_own_allowance(
     policy: ToolPolicy, denied: frozenset[str], denied_categories: frozenset[str]
 ) -> None:
     stricter = msgspec.structs.replace(policy, denied=denied, denied_categories=denied_categories)
@@ -48,14 +46,14 @@ def test_what_a_persona_denies_wins_over_what_it_allows(
 
 
 @given(policy=policies)
-def test_where_anything_is_allowed_the_rest_is_not(policy: ToolPolicy) -> None:
+def test_an_allow_list_of_a_persona_denies_all_other_tools(policy: ToolPolicy) -> None:
     if policy.allowed or policy.allowed_categories:
         for tool, kind in TOOLS.items():
             assert tool in policy.allowed or kind in policy.allowed_categories or not policy.permits(tool, kind)
 
 
 @given(policy=policies, above=policies, disabled=switched_off)
-def test_what_is_allowed_here_and_above_is_what_both_allow(
+def test_a_sub_agent_has_only_tools_that_its_own_and_its_parents_persona_allow(
     policy: ToolPolicy, above: ToolPolicy, disabled: frozenset[str]
 ) -> None:
     def standing(each: ToolPolicy, over: tuple[PolicySnapshot, ...] = ()) -> PolicySnapshot:
@@ -83,7 +81,7 @@ def test_a_persona_that_is_gone_permits_nothing_and_having_none_permits_all() ->
         assert tool_refusal((), None, Personas(), tool=tool, category=kind) is None
 
 
-def test_a_persons_own_stands_and_the_projects_of_the_same_id_is_hidden() -> None:
+def test_a_persons_own_persona_hides_a_projects_one_of_the_same_id() -> None:
     mine = Persona("reader", role="mine")
     theirs = [Persona("reader", role="theirs", origin="project"), Persona("writer", origin="project")]
     found = Personas([mine], theirs)
@@ -105,6 +103,6 @@ def test_a_projects_persona_never_makes_a_conversation_begin_looser(usual: str, 
     assert initial_mode(None, own, MODES) is initial_mode(Persona("x"), own, MODES) is own
 
 
-def test_a_mode_that_there_is_not_is_told() -> None:
+def test_an_unknown_mode_of_a_persona_is_reported() -> None:
     with pytest.raises(InvalidInput, match="agent, supervised"):
         initial_mode(Persona("x", default_mode="nope"), MODES.named("agent"), MODES)

@@ -57,7 +57,7 @@ def test_every_resting_state_can_be_left_and_has_no_step() -> None:
         assert state not in STEPS
 
 
-def test_the_steps_begin_in_the_states_that_are_said_to_be_theirs() -> None:
+def test_each_step_begins_in_the_states_declared_for_it() -> None:
     for state, step in STEPS.items():
         assert STEP_OF[state] == step.__name__
 

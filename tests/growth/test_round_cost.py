@@ -155,7 +155,7 @@ async def test_a_turn_encodes_counts_and_reads_the_same_after_1_000_and_100_000_
 
 
 @pytest.mark.seconds(300)
-async def test_whether_it_fits_is_told_without_touching_a_message(tmp_path: Path, work: Work) -> None:
+async def test_the_check_whether_a_request_fits_reads_no_message(tmp_path: Path, work: Work) -> None:
     for length in SIZES:
         world = await long_world(work, tmp_path, length, DONE)
         await world.turn(LONG)
@@ -196,7 +196,7 @@ async def test_after_a_compression_a_turn_costs_the_same_however_long_it_was(tmp
 
 
 @pytest.mark.seconds(300)
-async def test_a_compression_by_itself_reads_what_goes_once(tmp_path: Path, work: Work) -> None:
+async def test_a_compression_reads_each_summarized_message_once(tmp_path: Path, work: Work) -> None:
     length = 20_000
     world = await long_world(work, tmp_path, length, DONE, DONE, budget=Budget(tokens=12 * length))
     with work.counting():
@@ -207,7 +207,7 @@ async def test_a_compression_by_itself_reads_what_goes_once(tmp_path: Path, work
     assert work["commits"] <= 5
 
 
-async def test_a_context_that_was_compressed_opens_without_reading_what_was(tmp_path: Path, work: Work) -> None:
+async def test_opening_a_compressed_context_reads_no_old_message(tmp_path: Path, work: Work) -> None:
     world = await long_world(work, tmp_path, 5_000, DONE, DONE)
     await world.turn(LONG)
     await world.runtime.compress(LONG)

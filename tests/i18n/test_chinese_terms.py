@@ -28,5 +28,5 @@ def test_chinese_texts_use_one_word_for_the_agent_and_one_for_the_reader(other: 
     assert mixed == [], f"write {word}"
 
 
-def test_there_are_chinese_texts_to_look_at() -> None:
+def test_the_search_finds_the_chinese_texts() -> None:
     assert sum(path.read_text(encoding="utf-8").count("智能体") for path in texts()) > 30

@@ -63,7 +63,7 @@ async def test_text_calls_usage_and_the_finish_reason_arrive(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 529])
-async def test_what_may_pass_is_retried_visibly(tmp_path: Path, status: int) -> None:
+async def test_a_transient_error_is_retried_visibly(tmp_path: Path, status: int) -> None:
     async with provided(tmp_path, failing(status), failing(status), FINE) as (world, _):
         context_id = await world.start()
         await world.turn(context_id)
@@ -74,7 +74,7 @@ async def test_what_may_pass_is_retried_visibly(tmp_path: Path, status: int) -> 
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
-async def test_what_will_not_pass_is_not_retried(tmp_path: Path, status: int) -> None:
+async def test_a_permanent_error_is_not_retried(tmp_path: Path, status: int) -> None:
     async with provided(tmp_path, failing(status), FINE) as (world, provider):
         context_id = await world.start()
         await world.turn(context_id)
@@ -105,7 +105,7 @@ async def test_a_retry_after_that_says_nothing_falls_back_to_the_backoff(tmp_pat
         assert 0 < world.ambient.slept[0] < 1
 
 
-async def test_after_five_retries_it_gives_up_says_so_and_can_be_continued(tmp_path: Path) -> None:
+async def test_after_five_retries_the_turn_fails_with_a_reason_and_can_be_continued(tmp_path: Path) -> None:
     async with provided(tmp_path, *[failing(503)] * 6, FINE) as (world, provider):
         context_id = await world.start()
         await world.turn(context_id)
@@ -117,7 +117,7 @@ async def test_after_five_retries_it_gives_up_says_so_and_can_be_continued(tmp_p
         assert (await last(world, context_id)).content == "all is well"
 
 
-async def test_a_provider_that_is_not_there_is_retried_then_told(tmp_path: Path) -> None:
+async def test_an_unreachable_provider_is_retried_then_reported(tmp_path: Path) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
@@ -269,7 +269,7 @@ async def test_retry_now_does_not_wait(tmp_path: Path, monkeypatch: pytest.Monke
         (ScriptedCall(tool="change", arguments="[" * 100_000), "not valid JSON"),
     ],
 )
-async def test_a_call_that_cannot_be_is_told_to_the_model_and_runs_nothing(
+async def test_an_invalid_call_is_reported_to_the_model_and_not_run(
     tmp_path: Path, call: ScriptedCall, told: str
 ) -> None:
     async with provided(tmp_path, Answer(calls=(call,)), FINE) as (world, provider):
@@ -281,7 +281,7 @@ async def test_a_call_that_cannot_be_is_told_to_the_model_and_runs_nothing(
 
 
 @pytest.mark.parametrize("ids", [("same", "same"), ("", "")])
-async def test_calls_with_the_same_id_or_none_are_told_apart(tmp_path: Path, ids: tuple[str, str]) -> None:
+async def test_calls_with_the_same_id_or_none_are_distinguished(tmp_path: Path, ids: tuple[str, str]) -> None:
     calls = tuple(ScriptedCall(tool="change", arguments={"text": str(n)}, id=call_id) for n, call_id in enumerate(ids))
     async with provided(tmp_path, Answer(calls=calls), FINE, Answer(calls=calls), FINE) as (world, _):
         context_id = await world.start()
@@ -299,7 +299,7 @@ async def test_the_same_call_sent_twice_under_one_id_runs_once(tmp_path: Path) -
         assert world.change.ran == ["x"]
 
 
-async def test_an_empty_answer_ends_the_turn_and_says_so(tmp_path: Path) -> None:
+async def test_an_empty_answer_ends_the_turn_with_a_notice(tmp_path: Path) -> None:
     async with provided(tmp_path, Answer(text=""), FINE) as (world, _):
         context_id = await world.start()
         await world.turn(context_id)
@@ -325,7 +325,7 @@ async def test_a_thousand_calls_at_once_each_get_one_result(tmp_path: Path) -> N
         assert len({message["tool_call_id"] for message in results}) == 1000
 
 
-async def test_an_argument_of_five_megabytes_is_refused_and_the_turn_goes_on(tmp_path: Path) -> None:
+async def test_an_argument_of_five_megabytes_is_refused_and_the_turn_continues(tmp_path: Path) -> None:
     call = ScriptedCall(tool="change", arguments={"text": "x" * 5_000_000})
     async with provided(tmp_path, Answer(calls=(call,)), FINE, silence_seconds=30) as (world, provider):
         context_id = await world.start()
@@ -360,7 +360,7 @@ def call_chunk(**call: Any) -> str:
     ],
     ids=["an object, a number as id", "the name in every part", "no index", "the name in every part, no id"],
 )
-async def test_calls_in_odd_shapes_run_as_they_should(tmp_path: Path, raw: tuple[str, ...]) -> None:
+async def test_calls_in_unusual_forms_run(tmp_path: Path, raw: tuple[str, ...]) -> None:
     async with provided(tmp_path, Answer(raw=(*raw, DONE)), FINE) as (world, _):
         context_id = await world.start()
         await world.turn(context_id)
@@ -404,7 +404,7 @@ KEY = "sk-nobody-may-see-this-Zx9Q"
 
 @pytest.mark.parametrize("before", [0, 470, 490, 499, 600])
 @pytest.mark.parametrize("form", ['{"error": {"message": "%s"}}', '{"error": "%s"}', '"%s"', "%s"])
-async def test_no_part_of_the_key_is_left_where_what_a_provider_says_of_it_is_cut(before: int, form: str) -> None:
+async def test_a_shortened_provider_error_contains_no_part_of_the_key(before: int, form: str) -> None:
     words = "x" * before + KEY
 
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -423,7 +423,7 @@ async def test_no_part_of_the_key_is_left_where_what_a_provider_says_of_it_is_cu
 
 
 @pytest.mark.parametrize("host", ["a..b", ".", "a" * 64, "xn--a", "[::ffff:1.2.3.4]x", "1.2.3.4.5"])
-async def test_a_host_that_cannot_be_one_is_said_to_be_unreachable(host: str) -> None:
+async def test_an_invalid_host_name_is_reported_as_unreachable(host: str) -> None:
     adapter = OpenAIAdapter(f"http://{host}/v1", KEY)
     with pytest.raises(ModelUnavailable) as caught:
         await adapter.models()
@@ -445,7 +445,7 @@ async def test_a_password_of_the_persons_own_files_goes_to_no_provider(
         assert b"basic" not in provider.headers[-1].lower()
 
 
-async def test_a_proxy_of_the_environment_is_asked_where_it_is_not_told_to_stay_out(
+async def test_proxies_of_the_environment_are_used_unless_no_proxy_excludes_the_host(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with FakeProvider(Script(), models=("small",), key=KEY) as provider:

@@ -27,11 +27,11 @@ KNOWN = ModelCatalog()
         ("moonshotai/kimi-k2:free", "kimi-k2"),
     ],
 )
-def test_a_name_is_known_by_its_beginning(name: str, like: str) -> None:
+def test_a_model_is_recognised_by_the_prefix_of_its_name(name: str, like: str) -> None:
     assert KNOWN.facts(name) == KNOWN.facts(like) != ModelFacts()
 
 
-def test_a_beginning_is_made_of_whole_words() -> None:
+def test_a_prefix_ends_at_a_word_boundary() -> None:
     assert KNOWN.facts("gpt-4").window == 8_192
     assert KNOWN.facts("gpt-4o").window == 128_000
     assert KNOWN.facts("gpt-4.1").window == 1_047_576
@@ -46,11 +46,11 @@ def test_another_variant_of_a_family_has_its_window_and_no_price(name: str) -> N
 
 
 @pytest.mark.parametrize("name", ["", "demo", "test", "/tmp/script.toml", "gpt", "-", "/", "-" * 1_000_000])
-def test_of_an_unknown_model_nothing_is_known(name: str) -> None:
+def test_an_unknown_model_has_no_facts(name: str) -> None:
     assert KNOWN.facts(name) == ModelFacts()
 
 
-def test_what_a_person_says_stands_first_and_for_that_name_alone() -> None:
+def test_configured_model_facts_override_known_ones_for_that_exact_name() -> None:
     own = ModelFacts(window=1, price=Price(input=1, output=2))
     catalogue = ModelCatalog({"gpt-4o": own, "mine": own})
     assert catalogue.facts("gpt-4o") == catalogue.facts("mine") == own
@@ -59,7 +59,7 @@ def test_what_a_person_says_stands_first_and_for_that_name_alone() -> None:
     assert set(KNOWN.all_facts()) == set(catalogue.all_facts()) - {"mine"}
 
 
-def test_every_built_in_fact_is_found_by_its_own_name_and_makes_sense() -> None:
+def test_every_built_in_fact_is_found_by_its_own_name_and_plausible() -> None:
     for name, facts in KNOWN.all_facts().items():
         assert KNOWN.facts(name) == facts
         assert facts.window is not None, name

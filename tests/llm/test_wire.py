@@ -251,7 +251,7 @@ SEVERAL = {"an empty id", "a long id", "an id that is a number", "a result too l
 
 
 @pytest.mark.parametrize("name", [name for name in BREAKS if name not in SEVERAL])
-def test_one_broken_rule_is_one_fault(name: str) -> None:
+def test_one_broken_rule_is_reported_as_one_fault(name: str) -> None:
     body = good()
     BREAKS[name][0](body)
     assert len(faults(body)) == 1, faults(body)
@@ -289,7 +289,7 @@ def mutate(body: Body, kind: str, one: int, other: int) -> None:
 
 
 @given(st.lists(mutations, max_size=4))
-def test_whatever_breaks_a_good_body_is_found_and_nothing_else(steps: list[tuple[str, int, int]]) -> None:
+def test_the_checker_and_the_oracle_agree_on_every_mutated_body(steps: list[tuple[str, int, int]]) -> None:
     body = good()
     for kind, one, other in steps:
         mutate(body, kind, one, other)
@@ -323,7 +323,7 @@ async def post(provider: FakeProvider, body: Any) -> tuple[int, Any]:
             return response.status, json.loads(content) if response.status == 400 else content
 
 
-async def test_the_fake_provider_refuses_what_a_server_refuses_and_says_so_when_it_stops() -> None:
+async def test_the_fake_provider_refuses_invalid_requests_and_raises_when_it_stops() -> None:
     provider = FakeProvider(Script(turn=(Answer(text="well"),)))
     await provider.start()
     status, told = await post(provider, {**good(), "model": ""})
@@ -335,7 +335,7 @@ async def test_the_fake_provider_refuses_what_a_server_refuses_and_says_so_when_
         await provider.stop()
 
 
-async def test_a_provider_that_is_not_strict_refuses_and_keeps_quiet() -> None:
+async def test_a_fake_provider_that_is_not_strict_refuses_without_raising() -> None:
     async with FakeProvider(Script(), strict=False) as provider:
         status, told = await post(provider, b"{")
         assert (status, told["error"]["message"][:5]) == (400, "body:")

@@ -10,7 +10,7 @@ from pilothouse.domain.codes import LANGUAGES
 ROOT = Path(__file__).parents[2]
 
 
-def test_every_generated_file_is_what_the_generator_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_generated_file_equals_the_output_of_its_generator(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
     import generate
 

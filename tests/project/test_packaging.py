@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("kind", ["wheel", "sdist"])
-def test_what_is_built_to_be_installed_holds_the_built_page(tmp_path: Path, kind: str) -> None:
+def test_wheel_and_sdist_contain_the_built_web_client(tmp_path: Path, kind: str) -> None:
     tree = tmp_path / "tree"
     shutil.copytree(ROOT / "src", tree / "src", ignore=shutil.ignore_patterns("web", "__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", ".gitignore"):

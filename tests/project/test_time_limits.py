@@ -16,7 +16,7 @@ import pytest
 
 
 @pytest.mark.seconds(0.2)
-def test_that_reads_what_never_comes():
+def test_reading_from_a_silent_pipe():
     with subprocess.Popen(["sleep", "1000"], stdout=subprocess.PIPE) as process:
         try:
             process.stdout.read()
@@ -25,12 +25,12 @@ def test_that_reads_what_never_comes():
 
 
 @pytest.mark.seconds(0.2)
-async def test_that_waits_for_what_never_happens():
+async def test_waiting_for_an_event_that_is_never_set():
     await asyncio.Event().wait()
 
 
 @pytest.mark.seconds(0.2)
-def test_that_waits_for_a_lock():
+def test_waiting_for_a_held_lock():
     lock = threading.Lock()
     lock.acquire()
     lock.acquire()
@@ -42,11 +42,11 @@ def stuck():
 
 
 @pytest.mark.seconds(0.2)
-def test_whose_fixture_hangs(stuck):
+def test_with_a_fixture_that_hangs(stuck):
     pass
 
 
-def test_after_them():
+def test_that_runs_after_the_hanging_ones():
     pass
 """
 

@@ -57,7 +57,7 @@ def test_a_command_starts_where_the_hard_limit_on_core_files_is_zero() -> None:
 
 
 @pytest.mark.parametrize(("version", "size"), [(1, 8), (3, 8), (4, 16), (5, 16), (6, 24), (9, 24)])
-def test_landlock_is_told_of_the_attributes_that_its_version_has(
+def test_the_kernel_gets_the_attribute_size_of_its_landlock_version(
     monkeypatch: pytest.MonkeyPatch, version: int, size: int
 ) -> None:
     """The kernel reads as many bytes as it is told, also beyond the attributes."""
@@ -108,7 +108,7 @@ async def test_a_folders_own_configuration_can_be_read(tmp_path: Path) -> None:
         ("agent", "agent", False, False),
     ],
 )
-def test_undo_does_no_more_than_it_must_under_whoever_only_lets_it(
+def test_undo_is_confined_unless_a_person_approved_it(
     mode: str, above: str | None, elevated: bool, confined: bool
 ) -> None:
     facts = CallFacts(tool="undo", effect="mutating", digest="d")
@@ -118,7 +118,7 @@ def test_undo_does_no_more_than_it_must_under_whoever_only_lets_it(
 
 
 @needs_sandbox
-async def test_who_has_git_settings_is_told_once_that_review_does_not_read_them(
+async def test_the_note_that_review_ignores_personal_git_settings_appears_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = furnished(tmp_path, runs("git --version"), runs("git --version"), DONE)

@@ -47,7 +47,7 @@ async def test_a_command_does_not_inherit_the_file_of_its_grants(folder: Path) -
     assert "memfd" not in await run("ls -l /proc/self/fd", folder)
 
 
-async def test_what_a_program_may_read_is_not_found_out_on_the_event_loop(
+async def test_readable_paths_of_a_program_are_computed_off_the_event_loop(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: list[threading.Thread] = []
@@ -66,7 +66,7 @@ async def test_what_a_program_may_read_is_not_found_out_on_the_event_loop(
     assert threading.main_thread() not in threads
 
 
-async def test_too_many_entries_beside_private_data_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_many_entries_beside_private_data_are_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(confinement, "MAX_ENTRIES_BESIDE_PRIVATE", 2)
     assert await run("cat open", folder) == "pear\n"
     (folder / "third").touch()

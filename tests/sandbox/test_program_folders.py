@@ -271,7 +271,7 @@ def test_relative_and_strange_entries_open_nothing(home: Home, path: str) -> Non
     assert program_paths({"PATH": path, "HOME": str(home.folder)}) == ()
 
 
-async def test_our_own_data_stay_closed_where_programs_lie_around_them(home: Home) -> None:
+async def test_the_data_directory_stays_closed_inside_a_folder_of_programs(home: Home) -> None:
     home.program("tools/bin/tool")
     kept = home.file("tools/lib/pilothouse/credentials.json", "the plum is ripe")
     home.file("tools/lib/data", "works")
@@ -329,7 +329,7 @@ def test_a_folder_that_everybody_may_write_is_not_followed(home: Home) -> None:
     assert program_paths(home.environment("shared/bin")) == ()
 
 
-def test_what_is_installed_later_is_seen_and_nothing_is_looked_up_twice(home: Home) -> None:
+def test_a_program_installed_later_is_noticed_and_unchanged_folders_are_cached(home: Home) -> None:
     environment = home.environment(*own_script(home))
     before = program_paths(environment)
     assert program_paths(environment) is before

@@ -54,7 +54,7 @@ OUTSIDE = [
 
 
 @pytest.mark.parametrize("path", OUTSIDE)
-def test_nothing_outside_is_read_or_written(workspace: Workspace, tmp_path: Path, path: str) -> None:
+def test_no_path_reads_or_writes_outside_the_workspace(workspace: Workspace, tmp_path: Path, path: str) -> None:
     root = workspace.root
     (root / "link").symlink_to("/etc")
     (root / "linkfile").symlink_to("../secret.txt")
@@ -69,7 +69,7 @@ def test_nothing_outside_is_read_or_written(workspace: Workspace, tmp_path: Path
 
 
 @pytest.mark.parametrize("path", ["inside.txt", "./inside.txt", "sub/../inside.txt", "good", "ABSOLUTE"])
-def test_what_is_inside_works_by_any_spelling(workspace: Workspace, path: str) -> None:
+def test_any_spelling_of_a_path_inside_the_workspace_works(workspace: Workspace, path: str) -> None:
     (workspace.root / "good").symlink_to("sub/../inside.txt")
     path = str(workspace.root / "inside.txt") if path == "ABSOLUTE" else path
     assert workspace.violation(path) is None
@@ -199,7 +199,7 @@ def test_a_folder_swapped_for_a_link_in_a_race_never_lets_anything_out(
     record_property("figure", f"{rounds} rounds, {read} reads inside, 0 outside")
 
 
-def test_what_is_in_git_can_be_read_but_for_what_may_hold_keys(workspace: Workspace) -> None:
+def test_files_of_git_are_readable_except_those_that_may_hold_keys(workspace: Workspace) -> None:
     (workspace.root / ".git").mkdir()
     (workspace.root / ".git" / "HEAD").write_text("ref: refs/heads/main")
     (workspace.root / ".git" / "config").write_text("token")

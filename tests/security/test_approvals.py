@@ -56,7 +56,7 @@ async def approve(here: World, context_id: ContextId, call: CallRecord) -> CallR
 
 
 @pytest.mark.parametrize("word", ["approved", "approval", "digest", "decision", "by", "confined", "mode", "env"])
-async def test_an_argument_that_calls_itself_approved_is_no_argument(tmp_path: Path, word: str) -> None:
+async def test_an_argument_that_claims_approval_is_refused(tmp_path: Path, word: str) -> None:
     call = runs("touch ran", **{word: True})
     for mode in ("agent", "supervised", "review"):
         here = world(tmp_path, call, DONE)
@@ -152,7 +152,7 @@ async def test_a_program_that_changed_since_it_was_shown_does_not_run(tmp_path: 
 @pytest.mark.parametrize(
     ("command", "may_change"), [("./build.sh", False), ("cd sub && ./build.sh", False), ("unknown-program", True)]
 )
-async def test_a_person_is_told_when_what_a_command_runs_may_change(
+async def test_the_card_warns_when_files_that_a_command_runs_may_change(
     tmp_path: Path, command: str, may_change: bool
 ) -> None:
     for folder in (tmp_path, tmp_path / "sub"):
@@ -205,7 +205,7 @@ async def test_a_call_that_was_shown_in_one_mode_is_not_run_in_another(tmp_path:
 # one answer, by its own person, in its own conversation
 
 
-async def test_of_two_answers_at_once_the_first_counts_and_the_second_is_told(tmp_path: Path) -> None:
+async def test_of_two_simultaneous_decisions_the_second_is_a_conflict(tmp_path: Path) -> None:
     rounds = 15
     answers = [answer for number in range(rounds) for answer in (runs(f"echo x >> ran-{number}"), DONE)]
     here = world(tmp_path, *answers)
@@ -246,7 +246,7 @@ async def test_a_call_is_not_found_in_another_conversation(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_waiting_for_a_person_is_no_refusal_however_long_it_takes(tmp_path: Path) -> None:
+async def test_a_waiting_call_is_not_rejected_after_any_time(tmp_path: Path) -> None:
     here = world(tmp_path, runs("touch ran"), DONE)
     context_id, (call,) = await waiting(here)
     here.ambient.advance(3600 * 24 * 30)
@@ -285,7 +285,7 @@ HIDING = ("\u202e", "\u200b", "\u00ad", "\u2028", "\U000e0041", "\u2066", "\x1b[
 
 
 @pytest.mark.parametrize("sign", HIDING)
-async def test_signs_that_hide_something_are_shown_as_what_they_are(tmp_path: Path, sign: str) -> None:
+async def test_characters_that_hide_text_are_shown_as_codes(tmp_path: Path, sign: str) -> None:
     here = world(tmp_path, runs(f"echo a{sign}b"), DONE)
     _, (call,) = await waiting(here)
     said = call_card(call, "en")
@@ -316,7 +316,7 @@ async def test_letters_that_look_like_others_are_marked(tmp_path: Path, command:
     assert set(call.dangerous) > set(plain.dangerous)
 
 
-async def test_both_the_link_and_what_it_leads_to_are_told(tmp_path: Path) -> None:
+async def test_a_card_names_a_link_and_its_target(tmp_path: Path) -> None:
     (tmp_path / "real.txt").write_text("old\n")
     (tmp_path / "link.txt").symlink_to("real.txt")
     here = world(tmp_path, asks(("write_file", {"path": "link.txt", "content": "new\n"})), DONE)
@@ -327,7 +327,7 @@ async def test_both_the_link_and_what_it_leads_to_are_told(tmp_path: Path) -> No
     assert "real.txt" in said
 
 
-def test_who_approves_all_is_shown_all_and_asked_for_what_is_dangerous(tmp_path: Path) -> None:
+def test_approving_all_shows_every_call_and_asks_again_for_a_dangerous_one(tmp_path: Path) -> None:
     """One of forty is not like the others."""
     command = Command(tmp_path)
     calls = [{"tool": "write_file", "arguments": {"path": f"f{n}.txt", "content": f"text {n}"}} for n in range(40)]

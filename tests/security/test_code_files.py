@@ -69,11 +69,11 @@ def test_a_name_that_a_file_system_may_take_for_git_is_refused(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("path", DAILY)
-def test_ordinary_work_asks_nobody(tmp_path: Path, path: str) -> None:
+def test_ordinary_files_need_no_approval(tmp_path: Path, path: str) -> None:
     assert not asks(Workspace(tmp_path), path)
 
 
-def test_where_the_workspace_itself_lies_does_not_matter(tmp_path: Path) -> None:
+def test_the_location_of_the_workspace_does_not_make_its_files_listed(tmp_path: Path) -> None:
     root = tmp_path / ".vscode/extensions/mine"
     root.mkdir(parents=True)
     assert not asks(Workspace(root), "src/extension.ts")
@@ -421,21 +421,21 @@ async def asked(folder: Path, command: str) -> bool:
 
 
 @pytest.mark.parametrize("command", WRITING)
-async def test_a_command_that_plainly_writes_one_asks(folder: Path, command: str) -> None:
+async def test_a_command_that_plainly_writes_a_code_file_asks(folder: Path, command: str) -> None:
     assert await asked(folder, command)
 
 
 @pytest.mark.parametrize("command", HIDDEN)
-async def test_a_command_that_writes_one_by_any_way_that_its_text_shows_asks(folder: Path, command: str) -> None:
+async def test_a_command_whose_text_shows_a_write_to_a_code_file_asks(folder: Path, command: str) -> None:
     assert await asked(folder, command)
 
 
 @pytest.mark.parametrize("command", NOT_WRITING)
-async def test_a_command_that_reads_or_records_one_does_not_ask(folder: Path, command: str) -> None:
+async def test_a_command_that_reads_or_commits_a_code_file_does_not_ask(folder: Path, command: str) -> None:
     assert not await asked(folder, command)
 
 
-async def test_no_mode_and_no_rule_lets_a_command_write_one_by_itself(folder: Path) -> None:
+async def test_no_mode_or_rule_lets_a_command_write_a_code_file_without_approval(folder: Path) -> None:
     call = ScriptedCall(tool="execute", arguments={"command": "echo x > .npmrc"})
     world = World(folder, Answer(text="I write", calls=(call,)), DONE, tools=list(TOOLS.values()))
     context_id = await world.start("agent")
@@ -485,26 +485,26 @@ async def notices(folder: Path, command: str, mode: str = "agent") -> tuple[str,
     return result.content, [each.detail["params"]["paths"] for each in remarks]
 
 
-async def test_what_a_script_changed_is_told_to_the_model_and_the_person(folder: Path) -> None:
+async def test_code_files_that_a_script_changed_are_reported_to_the_model_and_the_person(folder: Path) -> None:
     (folder / "write.py").write_text("open('.npm' + 'rc', 'w').write('x'); open('.vscode/' + 'tasks.json', 'w')")
     content, paths = await notices(folder, "python3 write.py")
     assert "files that make your programs run code: .npmrc, .vscode/tasks.json" in content
     assert paths == [".npmrc, .vscode/tasks.json"]
 
 
-async def test_a_listed_file_that_git_ignores_is_told_too(folder: Path) -> None:
+async def test_a_listed_file_that_git_ignores_is_reported_too(folder: Path) -> None:
     (folder / ".gitignore").write_text(".vscode/\n")
     (folder / "write.py").write_text("open('.vscode/' + 'tasks.json', 'w').write('x')")
     assert (await notices(folder, "python3 write.py"))[1] == [".vscode/tasks.json"]
 
 
-async def test_a_script_that_changes_the_programs_of_git_is_told(folder: Path) -> None:
+async def test_a_script_that_changes_the_programs_of_git_is_reported(folder: Path) -> None:
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     (folder / "write.py").write_text("open('.gi' + 't/hooks/pre-commit', 'w').write('x')")
     assert (await notices(folder, "python3 write.py"))[1] == [".git/hooks/pre-commit"]
 
 
-async def test_a_hook_of_a_repository_that_a_command_has_just_made_is_told(folder: Path) -> None:
+async def test_a_hook_of_a_repository_that_a_command_created_is_reported(folder: Path) -> None:
     (folder / "write.py").write_text("open('sub/.gi' + 't/hooks/pre-commit', 'w').write('x')")
     assert (await notices(folder, "git init -q sub && python3 write.py"))[1] == ["sub/.git/hooks/pre-commit"]
 
@@ -512,7 +512,7 @@ async def test_a_hook_of_a_repository_that_a_command_has_just_made_is_told(folde
 SETTINGS_IN_STATE = (".gradle/init.d/x.gradle", ".gradle/init.gradle", ".hg/hgrc", ".jj/repo/config.toml")
 
 
-async def test_settings_among_the_state_of_other_tools_are_told(folder: Path) -> None:
+async def test_settings_among_the_state_of_other_tools_are_reported(folder: Path) -> None:
     make_folder = "os.makedirs(os.path.dirname(path), exist_ok=True)"
     loop = f"for path in sys.stdin.read().split(): {make_folder}; open(path, 'w')"
     (folder / "write.py").write_text(f"import os, sys\n{loop}")
@@ -522,7 +522,7 @@ async def test_settings_among_the_state_of_other_tools_are_told(folder: Path) ->
     assert (await notices(folder, "python3 write.py < names"))[1] == [", ".join(SETTINGS_IN_STATE)]
 
 
-async def test_settings_of_git_that_hold_data_are_not_told(folder: Path) -> None:
+async def test_settings_of_git_that_hold_data_are_not_reported(folder: Path) -> None:
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     settings = (
         "core.autocrlf input",
@@ -540,25 +540,23 @@ async def test_settings_of_git_that_hold_data_are_not_told(folder: Path) -> None
     ["echo x > .npmrc", "cd .vscode && echo x > tasks.json", "git config core.pager less", "cp a.txt ./sub/../.npmrc"],
 )
 @pytest.mark.parametrize("mode", ["agent", "supervised"])
-async def test_a_file_that_the_person_saw_when_they_approved_is_not_told_again(
-    folder: Path, command: str, mode: str
-) -> None:
+async def test_a_file_shown_in_the_approval_is_not_reported_again(folder: Path, command: str, mode: str) -> None:
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     (folder / "a.txt").write_text("x")
     assert (await notices(folder, command, mode))[1] == []
 
 
-async def test_a_file_that_an_approved_command_does_not_show_is_told(folder: Path) -> None:
+async def test_a_file_that_an_approved_command_does_not_show_is_reported(folder: Path) -> None:
     (folder / "write.py").write_text("open('.vscode/' + 'tasks.json', 'w').write('x')")
     assert (await notices(folder, "echo x > .npmrc; python3 write.py"))[1] == [".vscode/tasks.json"]
 
 
-async def test_a_bare_repository_that_a_script_makes_is_told(folder: Path) -> None:
+async def test_a_bare_repository_that_a_script_creates_is_reported(folder: Path) -> None:
     (folder / "write.py").write_text("for name in ('HEAD', 'config'): open('sub/' + name, 'w').write('x')")
     assert (await notices(folder, "python3 write.py"))[1] == ["sub/HEAD, sub/config"]
 
 
-async def test_ordinary_changes_are_not_told_as_such(folder: Path) -> None:
+async def test_ordinary_changes_are_not_reported_as_code_files(folder: Path) -> None:
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     (folder / "write.py").write_text(
         "import os; os.makedirs('node_modules/a'); open('node_modules/a/.eslintrc.js', 'w')"

@@ -86,12 +86,12 @@ UNMARKED = {
 
 
 @pytest.mark.parametrize("mark", MARKED)
-def test_what_a_command_does_is_marked(mark: str) -> None:
+def test_dangerous_effects_of_a_command_are_marked(mark: str) -> None:
     assert [command for command in MARKED[mark] if mark not in classify(command).dangers] == []
 
 
 @pytest.mark.parametrize("mark", UNMARKED)
-def test_what_a_command_does_not_do_is_not_marked(mark: str) -> None:
+def test_a_command_without_a_dangerous_effect_is_not_marked(mark: str) -> None:
     assert [command for command in UNMARKED[mark] if mark in classify(command).dangers] == []
 
 

@@ -96,7 +96,7 @@ async def policy(runtime: Runtime, context_id: str, root: Path) -> object:
 
 
 @needs_sandbox
-async def test_looking_at_a_hostile_folder_in_review_runs_and_changes_nothing_of_it(hostile: Hostile) -> None:
+async def test_inspecting_a_hostile_folder_in_review_runs_and_changes_nothing(hostile: Hostile) -> None:
     before = tree(hostile.root)
     outside = tree(hostile.markers)
     async with opened(hostile, LOOKING, commands(LOOKS), DONE) as (runtime, context_id):
@@ -116,7 +116,7 @@ async def test_looking_at_a_hostile_folder_in_review_runs_and_changes_nothing_of
 
 
 @needs_sandbox
-async def test_the_keepers_of_undo_run_and_change_nothing_of_a_hostile_folder(hostile: Hostile) -> None:
+async def test_recording_undo_data_in_a_hostile_folder_runs_and_changes_nothing(hostile: Hostile) -> None:
     """They look at the whole folder before and after every command, and not in a sandbox."""
     before = tree(hostile.root)
     lines = [commands([line]) for line in ("true", ": again", "test -e a.txt")]
@@ -130,7 +130,7 @@ async def test_the_keepers_of_undo_run_and_change_nothing_of_a_hostile_folder(ho
 
 
 @needs_sandbox
-async def test_undo_in_a_hostile_folder_puts_back_what_was_there_and_runs_nothing(hostile: Hostile) -> None:
+async def test_undo_in_a_hostile_folder_restores_files_and_runs_nothing(hostile: Hostile) -> None:
     before = tree(hostile.root, times=False)
     change = commands(["printf other > a.txt; printf new > new.txt; rm b.txt"])
     async with opened(hostile, change, DONE) as (runtime, context_id):
@@ -143,7 +143,7 @@ async def test_undo_in_a_hostile_folder_puts_back_what_was_there_and_runs_nothin
 
 
 @pytest.mark.parametrize("name", STRIKING)
-def test_the_same_commands_in_a_plain_shell_do_run_what_the_folder_brings(name: str, tmp_path: Path) -> None:
+def test_the_same_commands_in_a_plain_shell_run_programs_of_the_folder(name: str, tmp_path: Path) -> None:
     """So that it means something that nothing was seen above."""
     made = build(name, tmp_path)
     for line in LOOKS:

@@ -67,7 +67,7 @@ async def test_no_path_leads_to_a_file(tmp_path: Path) -> None:
             assert b"root:" not in answer
 
 
-async def test_an_id_is_a_name_and_nothing_else(tmp_path: Path) -> None:
+async def test_an_id_with_other_characters_is_refused(tmp_path: Path) -> None:
     bad = ("../../other", "a/b", "", ".", "..", "x" * 300, "a\0b", "-", "a b", "\u202ea", "con\n", "~", "*")
     async with house(tmp_path) as here:
         before = sorted(tmp_path.rglob("*"))
@@ -116,7 +116,7 @@ def own_size() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
-async def test_nothing_that_was_packed_is_unpacked(tmp_path: Path) -> None:
+async def test_compressed_request_bodies_are_refused_without_decompression(tmp_path: Path) -> None:
     """A few bytes that would be gigabytes stay a few bytes."""
     packed = gzip.compress(b" " * (512 * 1024 * 1024))
     async with house(tmp_path) as here:
@@ -129,7 +129,7 @@ async def test_nothing_that_was_packed_is_unpacked(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("many_descriptors")
-async def test_who_opens_many_streams_and_never_reads_hinders_nobody(tmp_path: Path) -> None:
+async def test_hundreds_of_unread_streams_do_not_slow_down_a_turn(tmp_path: Path) -> None:
     world = World(tmp_path, *[Answer(text="word " * 2000)] * 5)
     async with world.runtime, Served(world.runtime, [tmp_path]) as here:
         object.__setattr__(here.server_state, "max_streams", 300)
@@ -158,7 +158,7 @@ async def test_who_opens_many_streams_and_never_reads_hinders_nobody(tmp_path: P
 # tokens
 
 
-async def test_a_cookie_of_an_old_token_opens_nothing(tmp_path: Path) -> None:
+async def test_a_cookie_of_a_revoked_token_is_refused(tmp_path: Path) -> None:
     """Neither does the token itself, whether the server was started again or not."""
     tokens = tmp_path / "data/tokens.json"
     async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as http:
@@ -212,7 +212,7 @@ async def test_users_that_are_added_at_once_are_all_there(tmp_path: Path) -> Non
     assert len(set(known.values())) == len(known)
 
 
-async def test_by_itself_it_listens_on_this_machine_only(tmp_path: Path) -> None:
+async def test_the_server_listens_on_loopback_by_default(tmp_path: Path) -> None:
     async with served(tmp_path, program=reporting_program(tmp_path)) as server:
         found = await listening(server.process.pid, tmp_path)
         assert found == {("127.0.0.1", server.port)}
@@ -264,7 +264,7 @@ def test_no_route_runs_a_tool_or_takes_an_address_or_a_program() -> None:
 @pytest.mark.parametrize(
     "path", ["/api/mcp/servers", "/api/mcp/servers/evil", "/api/tools/execute", "/api/tools/execute/run"]
 )
-async def test_a_server_or_a_call_that_is_put_there_is_refused(tmp_path: Path, path: str) -> None:
+async def test_a_request_that_adds_a_server_or_a_call_is_refused(tmp_path: Path, path: str) -> None:
     body = json.dumps({"name": "evil", "command": "/usr/bin/touch", "args": [str(tmp_path / "PWNED")]}).encode()
     async with house(tmp_path) as here:
         for method in ("POST", "PUT"):
@@ -273,7 +273,7 @@ async def test_a_server_or_a_call_that_is_put_there_is_refused(tmp_path: Path, p
     assert not (tmp_path / "PWNED").exists()
 
 
-def test_nothing_that_a_person_or_a_model_made_is_given_as_anything_but_text_or_data() -> None:
+def test_content_of_people_and_models_is_served_as_text_or_data_only() -> None:
     """Only the page, its own files and the document are; and those come with the program."""
     pages = {route.path for route in ROUTES if route.gives == HTML}
     assert pages == {"/", "/assets/{name}", "/api/docs"}
@@ -291,7 +291,7 @@ LEAVES = re.compile(
 )
 
 
-def test_the_page_puts_in_text_only_and_asks_nobody_else() -> None:
+def test_the_web_client_inserts_text_only_and_contacts_no_other_host() -> None:
     """What models and tools say becomes text; nothing is loaded from elsewhere."""
     assert PAGE
     found = {
@@ -302,13 +302,13 @@ def test_the_page_puts_in_text_only_and_asks_nobody_else() -> None:
     assert asking == ["upload.ts"]  # the one way to say how far an upload is; the policy keeps it to our own server
 
 
-def test_the_page_loads_nothing_by_its_style() -> None:
+def test_the_styles_of_the_web_client_load_nothing() -> None:
     styles = [path for path in PAGE if path.suffix == ".css"]
     assert styles
     assert [path.name for path in styles if re.search(r"url\(|@import|expression\(", path.read_text())] == []
 
 
-def test_the_answers_to_calls_stand_outside_of_what_was_said() -> None:
+def test_approval_buttons_are_rendered_outside_of_messages() -> None:
     """A message can look like a card that asks, but nothing in it decides: the dock does, beside it."""
     sources = {path.relative_to(WEB / "src").as_posix(): path.read_text() for path in PAGE}
     deciding = [name for name, text in sources.items() if 'act({ kind: "decide"' in text]
@@ -328,7 +328,7 @@ def test_the_answers_to_calls_stand_outside_of_what_was_said() -> None:
 HEADERS = {"accept-language": f"{EVIL},zh", "user-agent": EVIL, "referer": f"http://{EVIL}", "x-forwarded-host": EVIL}
 
 
-async def test_what_a_browser_says_of_itself_is_not_said_back(tmp_path: Path) -> None:
+async def test_request_headers_are_never_echoed_in_a_page(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         for path in ("/", "/api/docs", f"/?code={EVIL}", "/?token=wrong", "/nothing", "/api/contexts/none"):
             for credentials in ({}, BEARER):
@@ -382,7 +382,7 @@ def test_a_pattern_of_a_server_is_never_matched() -> None:
                 assert found.startswith(("r'", 'r"', '"', "'", 'rf"')), (each.name, found)
 
 
-def test_some_figures_of_this_file_are_what_they_are_said_to_be() -> None:
+def test_prepared_bodies_have_the_stated_sizes() -> None:
     assert all(isinstance(body, bytes) for body in BODIES.values())
     assert len(BODIES["deep lists"]) == 200_000
     assert len(json.loads(BODIES["many keys"])) == 60_000

@@ -46,7 +46,7 @@ def attacked(base: Path, abi: int, user: int | None) -> dict[str, int]:
 
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("abi", ABIS)
-def test_a_command_sets_up_nothing_that_writes_outside_by_itself(abi: int, user: int | None) -> None:
+def test_a_confined_command_sets_up_no_kernel_writer(abi: int, user: int | None) -> None:
     with place(user) as base:
         kept = base / "home/work/kept"  # overlayfs takes the name `work` in its work directory for its own
         kept.mkdir(parents=True)
@@ -63,7 +63,7 @@ def test_a_command_sets_up_nothing_that_writes_outside_by_itself(abi: int, user:
 
 
 @pytest.mark.parametrize("user", USERS)
-def test_programs_that_make_namespaces_or_mounts_say_that_they_may_not(user: int | None) -> None:
+def test_programs_that_create_namespaces_or_mounts_fail_with_an_error(user: int | None) -> None:
     with place(user) as base:
         commands = ("unshare -Ur true", "unshare -Urm mount -t tmpfs none sub", "mount -t tmpfs none sub")
         for command in commands:
@@ -100,7 +100,7 @@ def test_a_command_does_not_start_where_there_is_no_filter() -> None:
         assert text.startswith("[not started"), text
 
 
-def test_overlayfs_does_empty_a_work_directory_where_nothing_refuses_it() -> None:
+def test_overlayfs_empties_a_work_directory_without_a_filter() -> None:
     """So that the attack means something: without the sandbox it comes through, though the kernel gives an error."""
     with place(None) as base:
         (base / "home/work/kept").mkdir(parents=True)

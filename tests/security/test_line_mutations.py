@@ -17,7 +17,7 @@ TORN = 60_000 if LONG else 4000
 SEED = 20261115
 
 
-def test_a_dangerous_line_written_otherwise_is_not_read_only(record_property: Record) -> None:
+def test_a_rewritten_dangerous_line_is_not_read_only(record_property: Record) -> None:
     lines = list(islice(mutations(SEED), MUTATIONS))
     wrong = [line for line in lines if (classification := classify(line)).read_only or classification.strict]
     record_property("figure", f"shell classifier: {len(wrong)} of {len(lines)} rewritten lines called read-only")
@@ -25,7 +25,7 @@ def test_a_dangerous_line_written_otherwise_is_not_read_only(record_property: Re
 
 
 @pytest.mark.seconds(300)
-def test_rewriting_keeps_what_a_line_does() -> None:
+def test_rewriting_keeps_the_effect_of_a_line() -> None:
     lines = list(islice(mutations(SEED), RUN))
     with ThreadPoolExecutor(2) as pool:
         outcomes = list(zip(lines, pool.map(run, lines), strict=True))
@@ -35,7 +35,7 @@ def test_rewriting_keeps_what_a_line_does() -> None:
 
 
 @pytest.mark.seconds(600)
-def test_a_torn_line_that_is_called_read_only_changes_nothing(record_property: Record) -> None:
+def test_a_torn_line_classified_as_read_only_changes_nothing(record_property: Record) -> None:
     """Whatever comes of tearing lines apart: what the classifier lets through is run, and must change nothing."""
     lines = [line for line in islice(havoc(SEED), TORN) if classify(line).read_only]
     outcomes = list(zip(lines, run_in_turn(lines), strict=True))

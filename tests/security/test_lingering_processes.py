@@ -139,7 +139,7 @@ async def outcome(world: World, context_id: ContextId) -> tuple[CallRecord, str]
 
 
 @pytest.mark.parametrize("name", [*STUBBORN, *AGAINST_THE_SUPERVISOR])
-async def test_after_a_stop_nothing_of_a_command_is_left(tmp_path: Path, name: str) -> None:
+async def test_no_process_of_a_stopped_command_is_left(tmp_path: Path, name: str) -> None:
     root = prepared(tmp_path / "work")
     command = {**STUBBORN, **AGAINST_THE_SUPERVISOR}[name]
     async with at_work(tmp_path, execute(line(root, command))) as (world, context_id):
@@ -154,9 +154,7 @@ async def test_after_a_stop_nothing_of_a_command_is_left(tmp_path: Path, name: s
 
 
 @pytest.mark.parametrize("name", ["which is ended", "which is ended, by one without an environment"])
-async def test_a_command_that_has_ended_its_supervisor_leaves_nothing_when_it_is_over(
-    tmp_path: Path, name: str
-) -> None:
+async def test_no_process_of_a_command_that_killed_its_supervisor_is_left(tmp_path: Path, name: str) -> None:
     root = prepared(tmp_path / "work")
     command = AGAINST_THE_SUPERVISOR[name].removesuffix("; sleep 600")
     async with at_work(tmp_path, execute(line(root, command)), DONE) as (world, context_id):
@@ -165,7 +163,7 @@ async def test_a_command_that_has_ended_its_supervisor_leaves_nothing_when_it_is
 
 
 @pytest.mark.parametrize("name", ["deaf", "without an environment", "forked twice", "by many", "printing"])
-async def test_at_its_time_limit_nothing_of_a_command_is_left(tmp_path: Path, name: str) -> None:
+async def test_no_process_of_a_command_survives_its_time_limit(tmp_path: Path, name: str) -> None:
     root = prepared(tmp_path / "work")
     command = execute(line(root, STUBBORN[name]), timeout=0.5)
     async with at_work(tmp_path, command, DONE) as (world, context_id):
@@ -179,7 +177,7 @@ async def test_at_its_time_limit_nothing_of_a_command_is_left(tmp_path: Path, na
 
 
 @pytest.mark.parametrize("name", ["by nohup", "without an environment", "forked twice", "forked twice from elsewhere"])
-async def test_when_a_command_is_over_nothing_of_it_is_left(tmp_path: Path, name: str) -> None:
+async def test_no_process_of_a_finished_command_is_left(tmp_path: Path, name: str) -> None:
     root = prepared(tmp_path / "work")
     command = STUBBORN[name].replace("sleep 600", f"until [ -e {root}/grows ]; do sleep 0.01; done")
     async with at_work(tmp_path, execute(line(root, command)), DONE) as (world, context_id):
@@ -200,7 +198,7 @@ asyncio.run(Execute(os.environ).run(ExecuteArguments(sys.argv[2]), job))
 
 
 @pytest.mark.parametrize("name", STUBBORN)
-async def test_when_the_runtime_is_killed_nothing_of_a_command_is_left(tmp_path: Path, name: str) -> None:
+async def test_no_process_of_a_command_survives_a_kill_of_the_runtime(tmp_path: Path, name: str) -> None:
     root = prepared(tmp_path / "work")
     program = [sys.executable, "-c", RUNTIME, str(root), line(root, STUBBORN[name])]
     with subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.DEVNULL) as runtime:
@@ -222,7 +220,7 @@ PRINTS = {
 
 
 @pytest.mark.parametrize("name", PRINTS)
-async def test_however_much_is_printed_memory_stays_flat_and_others_are_answered(tmp_path: Path, name: str) -> None:
+async def test_endless_output_keeps_memory_flat_and_the_server_responsive(tmp_path: Path, name: str) -> None:
     prepared(tmp_path / "work")
     command = f"echo first; {PRINTS[name]}; echo; echo last"
     async with at_work(tmp_path, execute(command), Answer(text="well"), DONE) as (world, context_id):
@@ -249,7 +247,7 @@ async def test_however_much_is_printed_memory_stays_flat_and_others_are_answered
     assert max(kept) <= 32 * 1024 * 1024
 
 
-async def test_a_command_with_too_many_processes_is_ended_with_all_of_them_and_says_so(tmp_path: Path) -> None:
+async def test_a_command_with_too_many_processes_is_ended_with_a_reason(tmp_path: Path) -> None:
     root = prepared(tmp_path / "work")
     command = f"for n in $(seq 2000); do {root}/worker & done; wait"
     async with at_work(tmp_path, execute(command), DONE) as (world, context_id):
@@ -300,7 +298,7 @@ PATTERNS = ("(a+)+$", "(a|aa)+$", "a*a*a*a*a*b", "(.*)*x", "(a?){30}a{30}b")
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("engine", ["with ripgrep", "alone"])
-async def test_a_hostile_pattern_ends_within_its_time_and_holds_up_nobody(
+async def test_a_hostile_pattern_ends_within_its_time_and_blocks_nobody(
     tmp_path: Path, pattern: str, engine: str
 ) -> None:
     root = prepared(tmp_path / "work")

@@ -82,7 +82,7 @@ async def test_keys_in_any_other_folder_that_can_be_read_are_not_read_in_review(
     assert "public" in said
 
 
-async def test_a_link_to_the_data_directory_closes_what_it_leads_to(tmp_path: Path) -> None:
+async def test_a_link_to_the_data_directory_protects_its_target(tmp_path: Path) -> None:
     data = data_in(tmp_path / "work")
     (tmp_path / "data").symlink_to(data)
     workspace = Workspace(tmp_path / "work", private=[tmp_path / "data"])
@@ -107,7 +107,7 @@ async def test_a_command_that_is_kept_to_its_workspace_does_not_write_the_data_d
     assert (tmp_path / "sub/x").is_dir()
 
 
-async def test_such_a_command_reads_no_key_wherever_it_lies_and_still_reads_uploads(tmp_path: Path) -> None:
+async def test_a_workspace_command_reads_no_key_but_reads_uploads(tmp_path: Path) -> None:
     data = data_in(tmp_path / "home")
     (data / "uploads").mkdir()
     (data / "uploads/given.txt").write_text("given\n")
@@ -119,7 +119,7 @@ async def test_such_a_command_reads_no_key_wherever_it_lies_and_still_reads_uplo
     assert "given\npublic\n" in said
 
 
-async def test_such_a_command_reads_no_terminal(tmp_path: Path) -> None:
+async def test_a_workspace_command_reads_no_terminal(tmp_path: Path) -> None:
     master, terminal = pty.openpty()
     try:
         os.write(master, b"typed\n")
@@ -161,7 +161,9 @@ INCOMPLETE = [Kernel(landlock=7), Kernel(filter=True), Kernel(landlock=2), Kerne
 
 
 @pytest.mark.parametrize("kernel", INCOMPLETE)
-async def test_where_a_promise_is_not_kept_only_the_strict_list_runs_by_itself(tmp_path: Path, kernel: Kernel) -> None:
+async def test_without_full_confinement_only_strict_commands_run_without_approval(
+    tmp_path: Path, kernel: Kernel
+) -> None:
     tool = Execute({**os.environ, "PATH": PATH}, kernel=kernel)
     workspace = Workspace(tmp_path)
     effects = [(await tool.prepare(ExecuteArguments(line), workspace)).effect for line in ("git status", "ls")]
@@ -171,7 +173,7 @@ async def test_where_a_promise_is_not_kept_only_the_strict_list_runs_by_itself(t
 
 
 @pytest.mark.parametrize(("kernel", "status"), [(Kernel(landlock=5), "pending"), (Kernel(1, filter=True), "executed")])
-async def test_review_leaves_to_the_person_what_the_kernel_does_not_hold(
+async def test_review_asks_about_commands_that_the_kernel_cannot_confine(
     tmp_path: Path, kernel: Kernel, status: str
 ) -> None:
     asked = Answer(calls=(ScriptedCall(tool="execute", arguments={"command": "git --version; git status"}),))
@@ -184,7 +186,7 @@ async def test_review_leaves_to_the_person_what_the_kernel_does_not_hold(
         assert record.status == status
 
 
-async def test_a_call_that_was_decided_on_a_better_kernel_does_not_run_by_itself_on_this_one(tmp_path: Path) -> None:
+async def test_a_call_decided_on_a_better_kernel_does_not_run_unconfined_on_this_one(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     with pytest.raises(ToolError, match="incomplete"):
         await use(workspace, "git status", confined=True, kernel=Kernel(landlock=7))
@@ -193,7 +195,7 @@ async def test_a_call_that_was_decided_on_a_better_kernel_does_not_run_by_itself
     assert "these promises are not kept: writes, network, ipc, devices" in said
 
 
-async def test_what_cannot_be_kept_to_its_workspace_is_not_run(tmp_path: Path) -> None:
+async def test_a_command_that_cannot_be_kept_to_its_workspace_does_not_run(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="cannot keep a command to its workspace"):
         await use(Workspace(tmp_path), "echo x", kernel=Kernel(landlock=2))
 
@@ -201,7 +203,7 @@ async def test_what_cannot_be_kept_to_its_workspace_is_not_run(tmp_path: Path) -
 # what the runtime itself runs
 
 
-def test_nothing_runs_over_a_workspace_without_confinement() -> None:
+def test_no_module_starts_an_unconfined_process_in_a_workspace() -> None:
     """A command that a person has let run is free; MCP servers, `!command` and the person's editor are their own acts.
     The grammar gives a command's text to a process of its own, which opens no file."""
     own_acts = {"tools/mcp/stdio.py", "terminal/own_command.py", "terminal/call_editor.py"}

@@ -131,7 +131,7 @@ def state_of_ipc(where: dict[str, Any]) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("abi", ABIS)
-def test_no_way_out_of_the_jail_works(abi: int, user: int | None) -> None:
+def test_no_escape_from_the_sandbox_works(abi: int, user: int | None) -> None:
     with victims(user) as (base, where, other, listener):
         before, shared = tree(base), state_of_ipc(where)
         found = attack(base, where, reading(base / "work", abi), user)
@@ -176,7 +176,7 @@ def _limits_of(pid: int) -> str:
     return next(line for line in Path(f"/proc/{pid}/limits").read_text().splitlines() if "open files" in line)
 
 
-def test_most_ways_out_work_where_nothing_holds_them() -> None:
+def test_most_escapes_work_without_the_sandbox() -> None:
     """So that it means something that none did above."""
     user = NOBODY if IS_ROOT else None
     with victims(user) as (base, where, other, listener):
@@ -224,7 +224,7 @@ def test_a_signal_goes_to_no_process_that_has_left_the_command(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("kernel", [Kernel(landlock=1000, filter=True), Kernel(landlock=1000)])
-def test_a_command_that_the_kernel_cannot_confine_as_it_must_is_not_started(tmp_path: Path, kernel: Kernel) -> None:
+def test_a_command_that_the_kernel_cannot_confine_is_not_started(tmp_path: Path, kernel: Kernel) -> None:
     confined = confinement.read_only_confinement([str(tmp_path)], {"PATH": PATH}, with_kernel=kernel)
     said = run("echo started", tmp_path, confined, None)
     assert said.startswith("[not started: the kernel has less of Landlock")
@@ -309,12 +309,12 @@ def test_no_system_call_is_decided_twice_and_the_filter_fits_into_the_kernel(mac
         (Kernel(), tuple(SandboxPromise)),
     ],
 )
-def test_a_promise_that_nothing_keeps_is_named(kernel: Kernel, broken: tuple[str, ...]) -> None:
+def test_a_promise_without_a_mechanism_is_named(kernel: Kernel, broken: tuple[str, ...]) -> None:
     assert kernel.broken == broken
     assert kernel.is_complete is (not broken)
 
 
-def test_every_promise_says_what_keeps_it() -> None:
+def test_every_promise_names_its_mechanism() -> None:
     assert set(MEANS) == set(SandboxPromise)
     assert all(means.needs for each in MEANS.values() for means in each)
     assert {means.landlock for each in MEANS.values() for means in each} <= {0, *KERNEL_OF_ABI}

@@ -144,7 +144,7 @@ def copied(bait: Path, base: Path, user: int | None) -> Path:
 
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("case", SHELL, ids=lambda case: case.id)
-def test_a_dangerous_line_that_the_judge_never_saw_does_nothing(case: Case, user: int | None, bait: Path) -> None:
+def test_a_dangerous_line_does_nothing_in_the_sandbox_alone(case: Case, user: int | None, bait: Path) -> None:
     with place(user) as base:
         folder = copied(bait, base, user)
         before = tree(base)
@@ -152,7 +152,7 @@ def test_a_dangerous_line_that_the_judge_never_saw_does_nothing(case: Case, user
         assert tree(base) == before
 
 
-def test_most_of_these_lines_do_something_where_nothing_holds_them(bait: Path, record_property: Record) -> None:
+def test_most_dangerous_lines_have_an_effect_without_the_sandbox(bait: Path, record_property: Record) -> None:
     """So that it means something that nothing was seen above."""
     user = NOBODY if IS_ROOT else None
     struck = 0
@@ -289,7 +289,7 @@ SPEAKS = "echo x > /dev/tcp/127.0.0.1/{tcp}; echo x > /dev/udp/127.0.0.1/{udp}"
 
 
 @pytest.mark.parametrize("user", USERS)
-def test_nobody_can_be_called(user: int | None) -> None:
+def test_a_confined_command_connects_to_no_listener(user: int | None) -> None:
     with place(user) as base, listening() as (where, heard):
         (base / "work/call.py").write_text(CONNECTS.format(**where))
         command = f"/usr/bin/python3 call.py; {SPEAKS.format(**where)}"
@@ -321,7 +321,7 @@ def test_no_process_outside_can_be_ended(user: int | None) -> None:
 
 
 @pytest.mark.parametrize("user", USERS)
-def test_no_process_outside_can_be_held_back(user: int | None) -> None:
+def test_no_process_outside_can_be_stopped_or_slowed(user: int | None) -> None:
     """A limit that is set from outside ends a process as surely as a signal does."""
     with place(user) as base, somebody(user) as other:
         before = _holds(other.pid)
@@ -336,7 +336,7 @@ def _holds(pid: int) -> tuple[str, int, set[int]]:
 
 
 @pytest.mark.parametrize("user", USERS)
-def test_nothing_of_a_process_outside_can_be_read(user: int | None) -> None:
+def test_a_confined_command_reads_nothing_of_other_processes(user: int | None) -> None:
     """Of the runtime itself least of all: its environment has the keys."""
     with place(user) as base, somebody(user) as other:
         looking = f"cd /proc/{other.pid}; cat environ; cat mem; ls -l fd cwd root exe; cat maps; cat root/etc/passwd"
@@ -347,7 +347,7 @@ def test_nothing_of_a_process_outside_can_be_read(user: int | None) -> None:
 
 
 @pytest.mark.parametrize("user", USERS)
-def test_nothing_outside_the_workspace_and_the_system_can_be_read(user: int | None) -> None:
+def test_a_confined_command_reads_only_the_workspace_and_the_system(user: int | None) -> None:
     with place(user) as base:
         home = base / "home"
         looking = (
@@ -359,7 +359,7 @@ def test_nothing_outside_the_workspace_and_the_system_can_be_read(user: int | No
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="only root has such rights")
-def test_root_has_no_rights_there_that_others_have_not() -> None:
+def test_root_has_no_capabilities_in_the_sandbox() -> None:
     """To name the machine, to set its clock, to look at others: none of them needs a file."""
     with place(None) as base:
         said = run("grep ^CapEff /proc/self/status", base / "work", reading(base / "work"), None)
@@ -391,7 +391,7 @@ WORKS = {
 
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("command", WORKS)
-def test_what_only_reads_works_as_ever(command: str, user: int | None) -> None:
+def test_read_only_commands_work_as_without_confinement(command: str, user: int | None) -> None:
     with place(user) as base:
         said = run(command, base / "work", reading(base / "work"), user)
         assert said == (WORKS[command] or said)
@@ -399,7 +399,7 @@ def test_what_only_reads_works_as_ever(command: str, user: int | None) -> None:
 
 
 @pytest.mark.parametrize("user", USERS)
-def test_git_tells_what_there_is(user: int | None, bait: Path) -> None:
+def test_git_reports_the_repository_in_the_sandbox(user: int | None, bait: Path) -> None:
     with place(user) as base:
         folder = copied(bait, base, user)
         said = run("git status --short; git log --oneline; git diff --stat", folder, reading(folder), user)
@@ -429,13 +429,13 @@ REFUSED = (
 
 
 @pytest.mark.parametrize("command", REFUSED)
-async def test_what_was_refused_is_told_in_clear_words(command: str) -> None:
+async def test_a_refusal_by_the_kernel_is_explained_in_the_result(command: str) -> None:
     with place(None) as base:
         said = await use(Workspace(base / "work"), command, confined=True)
         assert "the kernel refused what it tried" in said
 
 
-async def test_what_was_not_refused_is_told_without_them() -> None:
+async def test_a_result_without_a_refusal_has_no_explanation() -> None:
     with place(None) as base:
         assert await use(Workspace(base / "work"), "cat f.txt", confined=True) == "hello\n"
         assert await use(Workspace(base / "work"), "echo x > f; cat f") == "x\n"
@@ -468,7 +468,7 @@ async def test_a_command_that_is_kept_to_its_workspace_writes_there_and_nowhere_
         assert tree(base / "home") == outside
 
 
-async def test_such_a_command_has_a_folder_for_what_it_puts_aside_that_goes_with_it() -> None:
+async def test_a_workspace_command_has_a_temporary_folder_that_is_removed_with_it() -> None:
     with place(None) as base:
         workspace = Workspace(base / "work")
         command = 'echo x > "$TMPDIR/t" && cat "$TMPDIR/t" && mktemp | wc -l && stat -c %a "$TMPDIR"; echo "$TMPDIR"'
@@ -478,7 +478,7 @@ async def test_such_a_command_has_a_folder_for_what_it_puts_aside_that_goes_with
         assert Path(folder).name.startswith("pilothouse-")
 
 
-async def test_of_folders_beside_only_those_that_may_be_are_written() -> None:
+async def test_only_writable_additional_folders_are_written() -> None:
     with place(None) as base:
         (base / "open").mkdir()
         (base / "shut").mkdir()
@@ -492,7 +492,7 @@ async def test_of_folders_beside_only_those_that_may_be_are_written() -> None:
 # how far reading goes
 
 
-async def test_a_folder_of_programs_does_not_open_what_lies_beside_it() -> None:
+async def test_a_folder_of_programs_does_not_open_its_siblings() -> None:
     """`~/.cargo/bin` is on many paths; `~/.cargo/credentials.toml` is a key."""
     with place(None) as base:
         for name in ("home/.cargo/bin/tool", "home/.cargo/credentials.toml", "other/bin/tool", "other/.ssh/id_rsa"):
@@ -533,7 +533,7 @@ async def test_a_workspace_whose_name_holds_a_line_end_opens_no_other_folder() -
         assert (root / "here").exists()
 
 
-async def test_the_runtimes_own_data_cannot_be_read_by_a_command_that_runs_by_itself() -> None:
+async def test_a_command_that_runs_without_approval_cannot_read_the_runtimes_data() -> None:
     """Its token lies there: who has it can switch the mode."""
     with place(None) as base:
         (base / "work/data").mkdir()

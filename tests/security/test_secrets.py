@@ -46,7 +46,7 @@ async def said(world: World, context_id: str) -> str:
 # what commands print
 
 
-async def test_what_a_command_prints_is_in_no_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_output_of_a_command_is_in_no_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     world = World(tmp_path, runs(PRINTS), DONE, tools=builtin_tools(os.environ))
     context_id = await world.start("agent")
@@ -56,7 +56,7 @@ async def test_what_a_command_prints_is_in_no_log(tmp_path: Path, caplog: pytest
 
 
 @pytest.mark.xfail(strict=True, reason="what looks like a key is not hidden from the conversation; this is not built")
-async def test_what_looks_like_a_key_is_hidden_from_the_conversation(tmp_path: Path) -> None:
+async def test_text_that_looks_like_a_key_is_hidden_in_the_conversation(tmp_path: Path) -> None:
     world = World(tmp_path, runs(PRINTS), DONE, tools=builtin_tools(os.environ))
     context_id = await world.start("agent")
     await world.turn(context_id)
@@ -132,7 +132,7 @@ def test_a_folder_does_not_say_where_keys_are_sent(tmp_path: Path, base: str) ->
 # what is kept
 
 
-async def test_all_that_is_kept_is_for_its_owner_whatever_the_umask(tmp_path: Path) -> None:
+async def test_every_stored_file_is_readable_by_its_owner_only_under_any_umask(tmp_path: Path) -> None:
     (tmp_path / "proj").mkdir()
     before = os.umask(0)
     try:
@@ -170,7 +170,7 @@ def _writes(path: str, content: str) -> Answer:
     return Answer(calls=(ScriptedCall(tool="write_file", arguments={"path": path, "content": content}),))
 
 
-async def test_an_export_has_nothing_of_the_runtime_itself(tmp_path: Path) -> None:
+async def test_an_export_contains_no_data_of_the_runtime(tmp_path: Path) -> None:
     planted = {**os.environ, "OPENAI_API_KEY": "planted-key", "PILOTHOUSE_TOKEN": "planted-token"}
     world = World(tmp_path, runs("env; echo told"), DONE, tools=builtin_tools(planted))
     context_id = await world.start("agent")
@@ -181,7 +181,7 @@ async def test_an_export_has_nothing_of_the_runtime_itself(tmp_path: Path) -> No
 
 
 @pytest.mark.xfail(strict=True, reason="an export holds what was said, as it was said; keys in it are not hidden")
-async def test_an_export_hides_what_looks_like_a_key(tmp_path: Path) -> None:
+async def test_an_export_hides_text_that_looks_like_a_key(tmp_path: Path) -> None:
     world = World(tmp_path, runs(PRINTS), DONE, tools=builtin_tools(os.environ))
     context_id = await world.start("agent")
     await world.turn(context_id)
@@ -202,7 +202,7 @@ CRAFTED = (
 
 
 @pytest.mark.parametrize("content", CRAFTED)
-async def test_a_stored_file_makes_nothing_by_name(tmp_path: Path, content: bytes) -> None:
+async def test_a_stored_file_instantiates_no_class_by_name(tmp_path: Path, content: bytes) -> None:
     """It is told as damaged. Others are as they were."""
     (tmp_path / "proj").mkdir()
     world = World(tmp_path / "proj", DONE, DONE, store=_store(tmp_path))
@@ -228,14 +228,14 @@ def _store(folder: Path) -> FileStore:
     return FileStore(folder / "data", now=lambda: "2026-01-01T00:00:00.000Z")
 
 
-def test_nothing_here_reads_a_form_that_can_hold_code() -> None:
+def test_no_module_imports_a_serializer_that_can_run_code() -> None:
     source = Path(sys.modules["pilothouse"].__file__ or "").parent
     pattern = r"^\s*(import|from) (pickle|shelve|marshal|yaml|dill|jsonpickle)\b"
     done = subprocess.run(["grep", "-rnE", pattern, "--include=*.py", str(source)], capture_output=True, text=True)
     assert done.stdout == ""
 
 
-async def test_a_tool_that_names_itself_by_a_stored_call_is_not_made(tmp_path: Path) -> None:
+async def test_a_stored_call_cannot_define_a_tool(tmp_path: Path) -> None:
     """A call record names a tool; a name that is none of ours is a call that failed."""
     call: Any = ScriptedCall(tool="os.system", arguments={"command": "touch PWNED"})
     world = World(tmp_path, Answer(calls=(call,)), DONE, tools=builtin_tools(os.environ))

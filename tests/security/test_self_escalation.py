@@ -70,7 +70,7 @@ OWN = (
 
 
 @pytest.mark.parametrize("mode", ["agent", "supervised", "review"])
-async def test_what_decides_is_never_written_by_a_tool_whoever_approves(tmp_path: Path, mode: str) -> None:
+async def test_no_tool_writes_the_runtimes_configuration_even_with_approval(tmp_path: Path, mode: str) -> None:
     (tmp_path / ".config/pilothouse").mkdir(parents=True)
     calls = [writes(path) for path in OWN]
     async with whole(tmp_path, asks(*calls), DONE) as runtime:
@@ -85,7 +85,7 @@ async def test_what_decides_is_never_written_by_a_tool_whoever_approves(tmp_path
     assert list((tmp_path / ".config/pilothouse").iterdir()) == []
 
 
-async def test_what_counts_beside_a_file_of_any_name_is_never_written_either(tmp_path: Path) -> None:
+async def test_files_beside_a_renamed_configuration_are_protected_too(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     settings = read_settings({}, model="demo", data_dir=str(tmp_path / "data"), config=str(tmp_path / "work/mine.toml"))
     paths = ("mine.toml", "tools.toml", "mcp_servers.json", "personas/x.toml")
@@ -123,7 +123,7 @@ RUNS_CODE = (
 NEVER = (".git/hooks/pre-commit", ".git/config", "sub/.git/hooks/x", ".bashrc", ".envrc", ".ssh/config", ".gitconfig")
 
 
-async def test_what_other_programs_run_is_asked_for_even_in_agent_and_by_every_rule(tmp_path: Path) -> None:
+async def test_files_that_other_programs_run_need_approval_in_agent_mode_and_under_any_rule(tmp_path: Path) -> None:
     world = World(tmp_path, asks(*map(writes, RUNS_CODE)), DONE, tools=builtin_tools(os.environ))
     context_id = await world.start("agent")
     await world.runtime.give_rule("allow", Scope(tool="write_file"), context_id=context_id)
@@ -134,7 +134,7 @@ async def test_what_other_programs_run_is_asked_for_even_in_agent_and_by_every_r
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_what_would_run_as_the_person_is_refused_in_every_mode(tmp_path: Path) -> None:
+async def test_start_up_files_of_the_person_are_refused_in_every_mode(tmp_path: Path) -> None:
     for mode in ("agent", "supervised", "review", "plan"):
         world = World(tmp_path, asks(*map(writes, NEVER)), DONE, tools=builtin_tools(os.environ))
         context_id = await world.start(mode)
@@ -143,7 +143,7 @@ async def test_what_would_run_as_the_person_is_refused_in_every_mode(tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_a_server_that_the_agent_has_written_down_is_not_started_before_the_person_trusts_it(
+async def test_an_mcp_server_that_the_agent_configured_needs_trust_before_it_starts(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "proj").mkdir()
@@ -190,7 +190,7 @@ async def test_a_command_that_plainly_writes_such_a_file_is_refused_in_every_mod
     assert tree(tmp_path) == before
 
 
-async def test_settings_that_a_command_has_written_in_secret_change_nothing(tmp_path: Path) -> None:
+async def test_settings_written_by_a_script_have_no_effect_without_trust(tmp_path: Path) -> None:
     """What a program does inside, nobody reads from its line. But it counts only once a person has trusted it."""
     (tmp_path / "proj").mkdir()
     made = f'import os\nos.makedirs(".pilothouse")\nopen(".pilothouse/config.toml", "w").write({LOOSER!r})\n'
@@ -270,7 +270,7 @@ WORDS = (
 
 
 @pytest.mark.parametrize("text", WORDS)
-async def test_what_the_model_says_of_its_mode_changes_nothing(tmp_path: Path, text: str) -> None:
+async def test_claims_of_the_model_about_its_mode_have_no_effect(tmp_path: Path, text: str) -> None:
     (tmp_path / "said.txt").write_text(text)
     reads = ("read_file", {"path": "said.txt"})
     calls = Answer(text=text, calls=(ScriptedCall(tool=reads[0], arguments=reads[1]),))
@@ -283,7 +283,7 @@ async def test_what_the_model_says_of_its_mode_changes_nothing(tmp_path: Path, t
     assert not (tmp_path / "x").exists()
 
 
-async def test_a_mode_that_stands_in_a_stored_file_is_not_reached_by_any_tool(tmp_path: Path) -> None:
+async def test_no_tool_reaches_the_stored_mode(tmp_path: Path) -> None:
     """Nor by one that runs by itself."""
     store = FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
     path = "data/contexts"

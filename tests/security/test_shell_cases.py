@@ -39,7 +39,7 @@ def test_no_dangerous_line_is_strict() -> None:
     assert [line.command for line in DANGEROUS if classify(line.command).strict] == []
 
 
-def test_what_only_a_sandbox_holds_is_not_strict() -> None:
+def test_no_line_that_needs_a_sandbox_is_strict() -> None:
     assert [line.command for line in HELD_BY_SANDBOX if classify(line.command).strict] == []
 
 
@@ -64,7 +64,7 @@ def test_strict_is_narrower_than_read_only() -> None:
     ] == []
 
 
-def test_a_hidden_command_is_found_wherever_it_stands(record_property: Record) -> None:
+def test_a_hidden_command_is_found_in_every_position(record_property: Record) -> None:
     lines = list(positions())
     random.Random(5).shuffle(lines)
     lines = lines[:POSITIONS]
@@ -146,7 +146,7 @@ def test_options_of_the_command_behind_env_are_not_those_of_env(line: str) -> No
 
 
 @pytest.mark.parametrize("line", ["x+=hi; echo hi", "x=touch; x+=hi; echo $x", "x+=hi ls", "x[0]=hi; echo hi"])
-def test_a_line_that_appends_to_a_variable_or_sets_an_element_may_be_read_otherwise(line: str) -> None:
+def test_a_line_that_appends_to_a_variable_or_sets_an_element_is_uncertain(line: str) -> None:
     judgement = classify(line)
     assert not judgement.read_only
     assert judgement.is_doubtful
@@ -218,7 +218,7 @@ def test_the_harmless_lines_change_nothing() -> None:
 
 
 @pytest.mark.seconds(600)
-def test_some_positions_run_what_they_hide() -> None:
+def test_some_positions_run_the_hidden_command() -> None:
     """The combinations are not all alive, but most are: what they test is real."""
     lines = random.Random(3).sample(list(positions()), 60)
     alive = [line for line, outcome in _run_all([Line(line, "") for line in lines], patience=0.2) if outcome.marker]

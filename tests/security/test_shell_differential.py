@@ -127,12 +127,12 @@ def test_a_quoted_blank_that_is_no_space_is_a_character_of_its_word(
 @pytest.mark.parametrize(
     "line", ["ls\u00a0-la", 'echo "$(ls\u00a0)"', "echo 'a'\u3000b", 'echo "$x\u00a0"', "cat <<E\n\u00a0\nE"]
 )
-def test_a_blank_that_is_no_space_hides_what_runs_where_it_is_not_quoted(line: str) -> None:
+def test_an_unquoted_unusual_blank_hides_the_command(line: str) -> None:
     assert classify(line).hidden == "line"
 
 
 @pytest.mark.seconds(1500)
-def test_generated_lines_that_are_called_read_only_change_nothing(runner: ShellRunner, record_property: Record) -> None:
+def test_generated_lines_classified_as_read_only_change_nothing(runner: ShellRunner, record_property: Record) -> None:
     lines, shells, wrong = harmless(LINES), installed(), []
     for line, classification in lines:
         names = {words[0].rpartition("/")[2] for words in classification.commands if words}

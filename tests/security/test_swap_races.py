@@ -131,7 +131,9 @@ async def once(name: str, workspace: Workspace, artifacts: ArtifactStore | None 
 @pytest.mark.seconds(600)
 @pytest.mark.parametrize("how", ["link", "folder", "deeper"])
 @pytest.mark.parametrize("name", CALLS)
-async def test_no_tool_is_ever_led_out(scene: Scene, name: str, how: str, record_property: Record) -> None:
+async def test_no_tool_leaves_the_workspace_during_a_swap_race(
+    scene: Scene, name: str, how: str, record_property: Record
+) -> None:
     outside = tree(scene.outside)
     done = 0
     with scene.racing(how):
@@ -143,7 +145,9 @@ async def test_no_tool_is_ever_led_out(scene: Scene, name: str, how: str, record
 
 @pytest.mark.seconds(600)
 @pytest.mark.parametrize("how", ["link", "folder", "deeper"])
-async def test_undo_is_never_led_out(scene: Scene, how: str, record_property: Record) -> None:
+async def test_undo_never_leaves_the_workspace_during_a_swap_race(
+    scene: Scene, how: str, record_property: Record
+) -> None:
     """Each round a change is made and taken back; either may be refused."""
     outside = tree(scene.outside)
     rounds = 1_000 if LONG else 40  # each syncs several files
@@ -168,7 +172,7 @@ async def test_undo_is_never_led_out(scene: Scene, how: str, record_property: Re
 
 @pytest.mark.seconds(600)
 @pytest.mark.parametrize("how", ["link", "folder"])
-async def test_a_copy_of_an_upload_is_never_led_out(scene: Scene, how: str) -> None:
+async def test_copying_an_upload_never_leaves_the_workspace_during_a_swap_race(scene: Scene, how: str) -> None:
     outside = tree(scene.outside)
     world = World(scene.root, store=MemoryStore(scene.base / "artifacts"))
     context_id = await world.start()
@@ -183,13 +187,13 @@ async def test_a_copy_of_an_upload_is_never_led_out(scene: Scene, how: str) -> N
 
 
 @pytest.mark.parametrize("how", ["link", "folder", "deeper"])
-def test_the_overview_is_never_led_out(scene: Scene, how: str) -> None:
+def test_the_overview_never_leaves_the_workspace_during_a_swap_race(scene: Scene, how: str) -> None:
     with scene.racing(how):
         for _ in range(ROUNDS["glob"]):
             assert "secret" not in describe_workspace(Workspace(scene.root), OverviewSettings(), len)
 
 
-async def test_a_race_that_nobody_wins_is_one_that_both_can(scene: Scene) -> None:
+async def test_both_sides_of_the_race_can_win(scene: Scene) -> None:
     """So that it means something above: a careless reader in the same race does come out."""
     seen: set[str] = set()
     with scene.racing("link"):

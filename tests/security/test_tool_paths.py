@@ -157,7 +157,7 @@ async def test_a_loop_of_links_leads_nowhere(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_a_folder_beside_is_reached_by_its_whole_path_and_no_further(tmp_path: Path, name: str) -> None:
+async def test_an_additional_folder_is_reached_by_its_absolute_path_only(tmp_path: Path, name: str) -> None:
     """The same holds there: links out of it, what is protected in it, what is not to be written."""
     for each in ("proj", "open/.git/hooks", "shut", "data"):
         (tmp_path / each).mkdir(parents=True)
@@ -184,7 +184,7 @@ async def test_a_folder_beside_is_reached_by_its_whole_path_and_no_further(tmp_p
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_the_runtimes_data_in_a_folder_beside_is_not_reached(tmp_path: Path, name: str) -> None:
+async def test_the_runtimes_data_in_an_additional_folder_is_not_reached(tmp_path: Path, name: str) -> None:
     (tmp_path / "proj").mkdir()
     (tmp_path / "home/data").mkdir(parents=True)
     (tmp_path / "home/data/tokens.json").write_text(NOTEBOOK)
@@ -198,7 +198,7 @@ async def test_the_runtimes_data_in_a_folder_beside_is_not_reached(tmp_path: Pat
         assert SECRET not in (await use(workspace, name, str(tmp_path / "home")))[1]
 
 
-def test_what_runs_code_in_a_folder_beside_is_asked_for_too(tmp_path: Path) -> None:
+def test_code_files_in_an_additional_folder_need_approval_too(tmp_path: Path) -> None:
     """However deep the workspace itself lies."""
     (tmp_path / "a/b/c/proj").mkdir(parents=True)
     (tmp_path / "o").mkdir()
@@ -208,7 +208,7 @@ def test_what_runs_code_in_a_folder_beside_is_asked_for_too(tmp_path: Path) -> N
         assert workspace.approval_reason(str(tmp_path / "o" / name)) is not None, name
 
 
-async def test_a_file_made_in_a_folder_beside_can_be_undone(tmp_path: Path) -> None:
+async def test_a_file_created_in_an_additional_folder_can_be_undone(tmp_path: Path) -> None:
     (tmp_path / "proj").mkdir()
     (tmp_path / "o").mkdir()
     workspace = Workspace(tmp_path / "proj", extra_roots=[Root(tmp_path / "o", True)])
@@ -234,7 +234,7 @@ PROTECTED = [
 
 @pytest.mark.parametrize("exists", [True, False], ids=["there", "not yet there"])
 @pytest.mark.parametrize("name", WRITING)
-async def test_what_is_protected_is_not_written_at_any_depth_in_any_case(
+async def test_protected_files_are_not_written_at_any_depth_in_any_case(
     tmp_path: Path, name: str, exists: bool
 ) -> None:
     root = tmp_path / "proj"
@@ -257,7 +257,7 @@ async def test_what_is_protected_is_not_written_at_any_depth_in_any_case(
 
 
 @pytest.mark.parametrize("name", READING)
-async def test_what_may_hold_keys_is_not_read(tmp_path: Path, name: str) -> None:
+async def test_files_that_may_hold_keys_are_not_read(tmp_path: Path, name: str) -> None:
     for path in (".git/config", ".ssh/id", ".pilothouse/config.toml", "data/tokens.json", ".bashrc"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(SECRET)
@@ -307,7 +307,7 @@ async def test_a_line_that_plainly_writes_what_is_protected_is_refused_wherever_
     assert prepared.violation.code is Code.PROTECTED_PATH
 
 
-async def test_where_a_command_begins_is_not_taken_from_the_one_before(tmp_path: Path) -> None:
+async def test_the_folder_of_one_command_does_not_carry_over_to_the_next(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     calls = [{"command": "cd sub; pwd"}, {"command": "pwd"}, {"command": "echo x > here", "cwd": "sub"}]
     world = World(tmp_path, *(_asks(("execute", call)) for call in calls), DONE, tools=builtin_tools(os.environ))
@@ -326,7 +326,7 @@ def _asks(*calls: tuple[str, dict[str, Any]]) -> Answer:
     return Answer(calls=tuple(ScriptedCall(tool=tool, arguments=arguments) for tool, arguments in calls))
 
 
-async def test_a_link_that_a_command_has_just_made_leads_no_tool_out(tmp_path: Path) -> None:
+async def test_a_link_that_a_command_created_leads_no_tool_outside(tmp_path: Path) -> None:
     root, outside = tmp_path / "proj", tmp_path / "outside"
     root.mkdir()
     outside.mkdir()
@@ -345,7 +345,7 @@ async def test_a_link_that_a_command_has_just_made_leads_no_tool_out(tmp_path: P
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_a_rule_that_denies_a_folder_holds_behind_a_link(tmp_path: Path, name: str) -> None:
+async def test_a_rule_that_denies_a_folder_applies_through_a_link(tmp_path: Path, name: str) -> None:
     (tmp_path / "keys").mkdir()
     (tmp_path / "keys/secrets.env").write_text(NOTEBOOK)
     (tmp_path / "notes.txt").symlink_to("keys/secrets.env")
@@ -363,7 +363,7 @@ async def test_a_rule_that_denies_a_folder_holds_behind_a_link(tmp_path: Path, n
     assert not [record for record in await world.dependencies.store.calls(context_id) if record.status == "executed"]
 
 
-async def test_a_hard_link_is_read_but_what_it_names_elsewhere_is_never_written(tmp_path: Path) -> None:
+async def test_a_hard_link_is_read_but_its_other_name_is_never_written(tmp_path: Path) -> None:
     """A known limit: nobody can tell such a file from another. It is put in place anew, so the other one stays."""
     (tmp_path / "proj/.git").mkdir(parents=True)
     for path in ("out.ipynb", "proj/.git/config"):
@@ -380,7 +380,7 @@ async def test_a_hard_link_is_read_but_what_it_names_elsewhere_is_never_written(
     assert "hard links inside the workspace" in threats.read_text()
 
 
-async def test_a_draft_is_never_put_through_a_link_that_lies_in_wait(
+async def test_a_temporary_file_is_never_written_through_a_planted_link(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even if its name could be guessed."""
@@ -416,7 +416,7 @@ def odd(tmp_path: Path) -> Iterator[Workspace]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_what_is_no_regular_file_is_refused_and_nothing_hangs(odd: Workspace, name: str) -> None:
+async def test_pipes_sockets_and_devices_are_refused_without_hanging(odd: Workspace, name: str) -> None:
     before = tree(odd.root)
     async with asyncio.timeout(HANG_SECONDS):
         for path in sorted(os.listdir(odd.root)):
@@ -433,7 +433,7 @@ async def test_devices_and_processes_are_outside(tmp_path: Path, name: str) -> N
             assert (await use(Workspace(tmp_path), name, path))[0] is Code.OUTSIDE_WORKSPACE
 
 
-async def test_a_search_passes_over_what_is_no_regular_file(odd: Workspace) -> None:
+async def test_a_search_skips_files_that_are_not_regular(odd: Workspace) -> None:
     async with asyncio.timeout(HANG_SECONDS):
         assert (await use(odd, "grep", "."))[1] == "plain.txt:1: needle"
         assert (await use(odd, "glob", "."))[1] == "plain.txt"
@@ -466,7 +466,7 @@ async def test_twenty_gigabytes_are_not_taken_into_memory(tmp_path: Path, name: 
 
 
 @pytest.mark.parametrize("name", [each for each in NAMES if each != "execute"])
-async def test_a_file_that_grows_while_it_is_read_does_not_hold_anybody_up(tmp_path: Path, name: str) -> None:
+async def test_a_file_that_grows_while_it_is_read_does_not_block_the_loop(tmp_path: Path, name: str) -> None:
     path, over = tmp_path / "log", threading.Event()
     path.write_text("a line\n")
 

@@ -259,7 +259,7 @@ async def refusing(here: House) -> AsyncIterator[_Refusals]:
 # every route
 
 
-async def test_with_the_token_every_route_is_open(tmp_path: Path) -> None:
+async def test_every_route_answers_with_the_token(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         before = await here.everything()
         for route in sorted(ROUTES, key=lambda route: route.method == "DELETE"):
@@ -268,7 +268,7 @@ async def test_with_the_token_every_route_is_open(tmp_path: Path) -> None:
         assert await here.everything() != before
 
 
-async def test_the_scene_holds_what_the_routes_of_folders_and_servers_are_about(tmp_path: Path) -> None:
+async def test_the_fixture_has_data_for_the_routes_of_folders_and_servers(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         about = ("/trust", "/undo", "/output", "/mcp/servers", "/resources", "/prompts/{prompt_name}", "/tools/{name}")
         routes = [route for route in ROUTES if route.path.endswith(about) and "/compress/" not in route.path]
@@ -278,7 +278,7 @@ async def test_the_scene_holds_what_the_routes_of_folders_and_servers_are_about(
             assert reply.status == 200, (named(route), reply)
 
 
-async def test_without_the_right_token_every_route_is_closed(tmp_path: Path) -> None:
+async def test_every_route_refuses_a_request_without_a_valid_token(tmp_path: Path) -> None:
     async with house(tmp_path) as here, refusing(here) as refusals:
         cookie = (await here.cookie())["cookie"].partition("=")[2]
         name = here.served.server_state.access.cookie_name
@@ -302,7 +302,7 @@ async def test_without_the_right_token_every_route_is_closed(tmp_path: Path) -> 
                 refusals.check(reply, 401, Code.UNAUTHORIZED, route.method, route.path, headers)
 
 
-async def test_a_page_of_somebody_else_is_refused_on_every_route_and_method(tmp_path: Path) -> None:
+async def test_a_page_of_another_site_is_refused_on_every_route_and_method(tmp_path: Path) -> None:
     async with house(tmp_path) as here, refusing(here) as refusals:
         port = here.served.port
         foreign = (
@@ -329,7 +329,7 @@ async def test_a_page_of_somebody_else_is_refused_on_every_route_and_method(tmp_
                     refusals.check(reply, 403, Code.FOREIGN_ORIGIN, method, route.path)
 
 
-async def test_a_browser_that_says_that_another_site_asks_is_refused_on_every_route(tmp_path: Path) -> None:
+async def test_a_cross_site_request_is_refused_on_every_route(tmp_path: Path) -> None:
     async with house(tmp_path) as here, refusing(here) as refusals:
         for credentials in (BEARER, await here.cookie()):
             for route in ROUTES:
@@ -341,7 +341,7 @@ async def test_a_browser_that_says_that_another_site_asks_is_refused_on_every_ro
                         refusals.check(reply, 403, Code.FOREIGN_ORIGIN, route.method, route.path, site, more)
 
 
-async def test_a_name_that_is_not_ours_is_refused_on_every_route(tmp_path: Path) -> None:
+async def test_a_foreign_host_header_is_refused_on_every_route(tmp_path: Path) -> None:
     async with house(tmp_path) as here, refusing(here) as refusals:
         port = here.served.port
         for route in ROUTES:
@@ -361,7 +361,7 @@ async def test_a_name_that_is_not_ours_is_refused_on_every_route(tmp_path: Path)
                 refusals.check(reply, 421, Code.FOREIGN_HOST, route.method, route.path, host)
 
 
-async def test_what_a_form_can_send_is_refused_on_every_route_that_changes_something(tmp_path: Path) -> None:
+async def test_form_content_types_are_refused_on_every_changing_route(tmp_path: Path) -> None:
     async with house(tmp_path) as here, refusing(here) as refusals:
         own = {**await here.cookie(), "origin": here.origin, "sec-fetch-site": "same-origin"}
         for credentials in (BEARER, own):
@@ -380,7 +380,7 @@ async def test_a_body_without_a_type_is_refused_on_every_route_that_changes_some
             refusals.check(reply, 415, Code.UNSUPPORTED_TYPE, route.method, route.path)
 
 
-async def test_what_changes_something_cannot_be_asked_for_by_get_or_head(tmp_path: Path) -> None:
+async def test_no_changing_route_answers_get_or_head(tmp_path: Path) -> None:
     async with house(tmp_path) as here, refusing(here) as refusals:
         credentials = {**BEARER, **await here.cookie()}
         for route in CHANGING:
@@ -452,7 +452,7 @@ async def test_every_answer_carries_the_headers_that_keep_a_browser_safe(tmp_pat
         assert statuses >= {200, 201, 204, 400, 401, 403, 404, 405, 409, 414, 415, 421, 422, 429}
 
 
-async def test_what_is_no_request_at_all_is_answered_with_the_same_headers(tmp_path: Path) -> None:
+async def test_a_malformed_request_is_answered_with_the_security_headers(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         for nonsense in (b"nonsense\r\n\r\n", b"GET / HTTP/1.1\r\nno header\r\n\r\n", b"\x16\x03\x01\x02\x00\x01"):
             async with raw(here) as (reader, writer):
@@ -466,7 +466,7 @@ async def test_what_is_no_request_at_all_is_answered_with_the_same_headers(tmp_p
 # another user
 
 
-async def test_somebody_elses_context_is_not_there_on_any_route(tmp_path: Path) -> None:
+async def test_another_users_context_is_404_on_every_route(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         anna = {"authorization": f"Bearer {here.served.tokens.add('anna')}"}
         nothing = {**here.ids, "context_id": "no-such-context"}
@@ -479,7 +479,7 @@ async def test_somebody_elses_context_is_not_there_on_any_route(tmp_path: Path) 
                 assert reply.body == alike, "nothing tells whether somebody else has one of that id"
 
 
-async def test_somebody_elses_context_is_not_there_wherever_an_id_can_be_named(tmp_path: Path) -> None:
+async def test_another_users_context_is_404_in_every_body_and_query(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         anna = {"authorization": f"Bearer {here.served.tokens.add('anna')}", "content-type": JSON}
         foreign = here.ids["context_id"]
@@ -540,7 +540,7 @@ async def test_a_token_that_is_nearly_right_is_wrong(tmp_path: Path) -> None:
             assert reply.headers["www-authenticate"] == "Bearer"
 
 
-async def test_ten_wrong_tokens_in_a_minute_slow_an_address_down_but_not_who_has_the_right_one(tmp_path: Path) -> None:
+async def test_ten_wrong_tokens_a_minute_throttle_an_address_but_not_a_valid_token(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         ambient = here.world.ambient
         name = here.served.server_state.access.cookie_name
@@ -565,7 +565,7 @@ async def test_ten_wrong_tokens_in_a_minute_slow_an_address_down_but_not_who_has
             assert (await make(0)).status == 401
 
 
-async def test_who_tries_many_tokens_does_not_get_off_by_naming_other_addresses(tmp_path: Path) -> None:
+async def test_forwarded_headers_do_not_evade_the_limit_on_wrong_tokens(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         statuses = []
         for number in range(12):
@@ -593,7 +593,7 @@ async def test_a_user_who_is_removed_is_refused_at_once_and_their_stream_ends(tm
                 beats += await ours.content.readuntil(b"\n\n") == b": \n\n"
 
 
-async def test_a_user_who_is_removed_sees_no_more_however_much_happens(tmp_path: Path) -> None:
+async def test_a_removed_user_receives_no_further_events(tmp_path: Path) -> None:
     world = World(tmp_path)
     tokens = Tokens(tmp_path / "tokens.json", world.ambient, TOKEN)
     anna = {"authorization": f"Bearer {tokens.add('anna')}"}
@@ -635,7 +635,7 @@ async def impatient(world: World, tokens: Tokens, heartbeat: float) -> AsyncIter
         await task
 
 
-def test_only_its_owner_can_read_the_file_of_tokens(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_token_file(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path / "data" / "tokens.json", ManualAmbient())
     before = os.umask(0)
     try:
@@ -656,7 +656,7 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_token_that_was_made_is_kept_and_is_long(tmp_path: Path) -> None:
+def test_a_generated_token_is_stored_and_long(tmp_path: Path) -> None:
     path = tmp_path / "tokens.json"
     made = Tokens(path, SystemAmbient()).add("anna")
     Tokens(path, SystemAmbient()).prepare()
@@ -686,7 +686,7 @@ DAMAGED = (
 )
 
 
-async def test_a_damaged_file_of_tokens_is_told_and_opens_nothing(tmp_path: Path) -> None:
+async def test_a_damaged_token_file_is_reported_and_grants_no_access(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         tokens = here.served.tokens
         anna = tokens.add("anna")
@@ -729,7 +729,7 @@ class _TalkativeStore(MemoryStore):
         return await super().document(user, name)
 
 
-async def test_no_line_of_the_log_has_a_token_in_it(tmp_path: Path) -> None:
+async def test_no_line_of_the_log_contains_a_token(tmp_path: Path) -> None:
     async with house(tmp_path, store=_TalkativeStore()) as here:
         tokens = here.served.tokens
         anna = tokens.add("anna")
@@ -786,7 +786,7 @@ async def test_an_address_that_is_too_long_is_refused(tmp_path: Path) -> None:
         assert (await here.get("/api/modes?x=".ljust(MAX_URL_BYTES, "x"))).status != 414
 
 
-async def test_a_body_that_says_that_it_is_too_large_is_refused_on_every_route_before_it_is_sent(
+async def test_an_oversized_content_length_is_refused_before_the_body_is_sent(
     tmp_path: Path,
 ) -> None:
     async with house(tmp_path) as here, refusing(here) as refusals:
@@ -870,7 +870,7 @@ async def rest_of(reader: asyncio.StreamReader) -> bytes:
         return b""
 
 
-async def test_peers_that_never_end_their_headers_hinder_nobody_else(tmp_path: Path) -> None:
+async def test_connections_with_endless_headers_affect_no_other_client(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         slow = [await asyncio.open_connection(DEFAULT_HOST, here.served.port) for _ in range(200)]
         try:
@@ -889,7 +889,7 @@ async def test_peers_that_never_end_their_headers_hinder_nobody_else(tmp_path: P
 
 
 @pytest.mark.parametrize("start_of_it", [b"", b"GET /", b"GET / HTTP/1.1\r\nhost: x\r\n"])
-async def test_a_peer_that_does_not_end_its_headers_in_time_is_left(
+async def test_a_connection_with_unfinished_headers_times_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start_of_it: bytes
 ) -> None:
     monkeypatch.setattr(protocol, "MAX_HEADER_SECONDS", 0.2)
@@ -927,7 +927,7 @@ async def reply_of(reader: asyncio.StreamReader) -> Reply:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.10", "example.org", "0", "127.0.0.1.example.org"])
-def test_nothing_listens_for_other_machines_without_a_token_of_ones_own(tmp_path: Path, host: str) -> None:
+def test_listening_for_other_machines_needs_a_configured_token(tmp_path: Path, host: str) -> None:
     tokens = Tokens(tmp_path / "tokens.json", SystemAmbient())
     tokens.prepare()
     with pytest.raises(InvalidInput) as caught:
@@ -938,7 +938,7 @@ def test_nothing_listens_for_other_machines_without_a_token_of_ones_own(tmp_path
 @pytest.mark.parametrize(
     "given", ["x", "x" * (MIN_TOKEN_LENGTH - 1), "x" * 513, "fifteen letters and spaces", "ö" * 20]
 )
-def test_a_token_of_ones_own_that_could_be_guessed_or_not_be_sent_is_refused(tmp_path: Path, given: str) -> None:
+def test_a_configured_token_that_is_weak_or_unsendable_is_refused(tmp_path: Path, given: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         Tokens(tmp_path / "tokens.json", SystemAmbient(), given)
     assert caught.value.reason.code is Code.WEAK_ACCESS
@@ -958,7 +958,7 @@ def test_without_a_port_the_next_free_one_is_taken_and_a_named_port_never_moves(
         assert caught.value.reason.code is Code.PORT_TAKEN
 
 
-def test_an_address_that_cannot_be_had_is_told(tmp_path: Path) -> None:
+def test_an_unavailable_address_is_reported(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path / "tokens.json", SystemAmbient(), TOKEN)
     for host, port in (("192.0.2.1", 0), (DEFAULT_HOST, 65536), (DEFAULT_HOST, 70000), ("x" * 70, 0)):
         with pytest.raises(InvalidInput) as caught:

@@ -103,7 +103,7 @@ async def test_no_route_answers_500_when_the_store_is_broken(tmp_path: Path, wha
             (tmp_path / "elsewhere").rename(broken.data) if what == "moved" else None
 
 
-async def test_a_missing_data_directory_is_told_and_nothing_is_said_to_be_saved(tmp_path: Path) -> None:
+async def test_a_missing_data_directory_is_reported_and_no_write_acknowledged(tmp_path: Path) -> None:
     broken = Broken(tmp_path, DONE)
     async with broken.served() as (_, client):
         context_id = await broken.world.start()
@@ -122,7 +122,7 @@ async def refusal(client: Client, method: str, path: str, body: Any = None) -> S
     return caught.value
 
 
-async def test_a_full_disk_is_told_by_health_and_the_log_until_there_is_room_again(
+async def test_health_and_the_log_report_a_full_disk_until_there_is_room(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "pilothouse.storage")
@@ -173,7 +173,7 @@ async def retried(world: World, context_id: str) -> None:
             await signals.batch()
 
 
-async def test_health_is_well_again_by_itself_where_only_a_command_was_refused(tmp_path: Path) -> None:
+async def test_health_recovers_after_a_refused_command(tmp_path: Path) -> None:
     broken = Broken(tmp_path)
     async with broken.served() as (_, client):
         broken.fill()
@@ -183,7 +183,7 @@ async def test_health_is_well_again_by_itself_where_only_a_command_was_refused(t
         assert (await client.request("GET", "/api/health"))["status"] == "ok"
 
 
-async def test_the_chat_stream_tells_of_a_full_disk(tmp_path: Path) -> None:
+async def test_the_chat_stream_reports_a_full_disk(tmp_path: Path) -> None:
     broken = Broken(tmp_path, asks(("change", "a")), DONE, asks(("change", "b")), DONE)
     broken.world.change.release.clear()
 

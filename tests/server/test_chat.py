@@ -201,7 +201,7 @@ async def test_a_busy_thread_is_409_and_a_blank_message_makes_no_thread(tmp_path
         assert refused.value.problem.status == 404
 
 
-async def test_a_file_is_given_by_its_path(tmp_path: Path) -> None:
+async def test_a_file_is_attached_by_its_path(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("the secret word is plum")
     async with chatting(tmp_path, DONE) as (world, client, _):
         body = {"message": "read it", "files": ["notes.txt"]}
@@ -210,7 +210,7 @@ async def test_a_file_is_given_by_its_path(tmp_path: Path) -> None:
         assert "plum" in str(world.model.requests[-1].messages)
 
 
-async def test_when_the_client_goes_away_the_turn_goes_on(tmp_path: Path) -> None:
+async def test_a_turn_continues_after_its_chat_client_disconnects(tmp_path: Path) -> None:
     pay = NoteTool("pay", "mutating", hold=True)
     async with chatting(tmp_path, asks(("pay", "a")), DONE, tools=[pay]) as (world, client, served):
         stream = client.chat("t", "go")
@@ -239,7 +239,7 @@ async def test_the_title_comes_with_the_first_turn(tmp_path: Path) -> None:
         assert not data(await told(client.chat("t", "and the window")), "title")
 
 
-async def test_a_queued_message_is_not_told_in_the_stream_of_the_turn_before(tmp_path: Path) -> None:
+async def test_a_queued_message_is_not_in_the_stream_of_the_previous_turn(tmp_path: Path) -> None:
     pay = NoteTool("pay", "mutating", hold=True)
     answers = asks(("pay", "a")), Answer(text="first"), Answer(text="second")
     async with chatting(tmp_path, *answers, tools=[pay]) as (world, client, _):
@@ -254,7 +254,7 @@ async def test_a_queued_message_is_not_told_in_the_stream_of_the_turn_before(tmp
         assert live.core.queue == ()
 
 
-async def test_a_server_that_stops_says_so_then_done(tmp_path: Path) -> None:
+async def test_a_stopping_server_sends_an_error_then_done(tmp_path: Path) -> None:
     pay = NoteTool("pay", "mutating", hold=True)
     async with chatting(tmp_path, asks(("pay", "a")), DONE, tools=[pay]) as (_, client, served):
         events = []
@@ -274,7 +274,7 @@ async def two_children_wait(world: World, workspace: Path) -> None:
         await world.turn(child)
 
 
-async def test_where_several_sub_agents_wait_a_decision_names_its_call(tmp_path: Path) -> None:
+async def test_a_decision_must_name_its_call_when_several_sub_agents_wait(tmp_path: Path) -> None:
     pay = NoteTool("pay", "mutating", hold=True)
     answers = asks(("change", "1")), asks(("change", "2")), asks(("pay", "x")), DONE, DONE, DONE
     async with chatting(tmp_path, *answers, tools=[pay]) as (world, client, _):
@@ -303,7 +303,7 @@ async def test_arguments_belong_to_an_edit_and_an_edit_has_arguments(tmp_path: P
         assert world.change.ran == []
 
 
-async def test_a_chat_that_comes_while_the_last_turn_is_closing_is_told_from_its_own_beginning(tmp_path: Path) -> None:
+async def test_a_chat_sent_while_the_last_turn_closes_streams_from_its_own_beginning(tmp_path: Path) -> None:
     store = HeldStore()
     answers = Answer(text="first"), Answer(text="second")
     async with chatting(tmp_path, *answers, store=store) as (world, client, _):
@@ -321,7 +321,7 @@ async def test_a_chat_that_comes_while_the_last_turn_is_closing_is_told_from_its
         assert data(await after, "token") == [{"text": "second"}]
 
 
-async def test_a_resume_tells_nothing_that_was_told_before(tmp_path: Path) -> None:
+async def test_a_resume_repeats_no_event_of_the_earlier_stream(tmp_path: Path) -> None:
     first = Answer(text="Let me see. ", calls=asks(("change", "a")).calls)
     async with chatting(tmp_path, first, Answer(text="Done.")) as (_, client, _):
         events = await told(client.chat("t", "go", mode="supervised"))
@@ -330,7 +330,7 @@ async def test_a_resume_tells_nothing_that_was_told_before(tmp_path: Path) -> No
         assert "".join(each["text"] for each in data(events, "token")) == "Done."
 
 
-async def test_all_text_of_every_round_is_told_however_fast_the_model_is(tmp_path: Path) -> None:
+async def test_a_chat_stream_has_the_whole_text_of_every_round_of_a_fast_model(tmp_path: Path) -> None:
     rounds = [Answer(text=f"round {number} ", calls=asks(("look", str(number))).calls) for number in range(5)]
     store = FileStore(tmp_path / "data", now=lambda: "2026-11-15T00:00:00.000Z")
     async with chatting(tmp_path, *[*rounds, Answer(text="end")] * 5, store=store) as (_, client, _):
@@ -357,14 +357,14 @@ async def test_decisions_over_several_conversations_are_checked_before_the_first
 
 
 @pytest.mark.parametrize(("finish", "code"), [("length", "answer_too_long"), ("content_filter", "answer_filtered")])
-async def test_an_incomplete_answer_is_told_as_an_error_behind_its_text(tmp_path: Path, finish: str, code: str) -> None:
+async def test_an_incomplete_answer_is_an_error_event_after_its_text(tmp_path: Path, finish: str, code: str) -> None:
     async with chatting(tmp_path, Answer(text="As I was say", finish=finish)) as (_, client, _):
         events = await told(client.chat("t", "hello"))
     assert names(events) == ["token", "error", "done"]
     assert data(events, "error")[0]["code"] == code
 
 
-async def test_a_stream_that_begins_again_says_so_between_the_texts(tmp_path: Path) -> None:
+async def test_a_restarted_stream_has_an_event_between_the_texts(tmp_path: Path) -> None:
     cut = Answer(deltas=("Half ", "of ", "it"), cut=2, delta_delay=0.01)
     async with chatting(tmp_path, cut, cut, Answer(text="All of it.")) as (_, client, _):
         events = await told(client.chat("t", "hello"))

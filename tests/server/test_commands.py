@@ -45,7 +45,7 @@ async def refusal(client: Client, method: str, path: str, body: Any = None) -> t
     return refused.value.problem.status, refused.value.problem.code
 
 
-async def test_contexts_are_made_listed_changed_and_deleted(tmp_path: Path) -> None:
+async def test_contexts_are_created_listed_changed_and_deleted(tmp_path: Path) -> None:
     async with serving(tmp_path) as (_, client, _):
         made = [await client.request("POST", "/api/contexts", {"title": f"n{number}"}) for number in range(3)]
         page = await client.request("GET", "/api/contexts?limit=2")
@@ -78,7 +78,7 @@ async def test_contexts_are_made_listed_changed_and_deleted(tmp_path: Path) -> N
         "x",
     ],
 )
-async def test_a_context_that_cannot_be_is_422_and_is_not_made(tmp_path: Path, body: Any) -> None:
+async def test_an_invalid_context_is_422_and_not_created(tmp_path: Path, body: Any) -> None:
     root = tmp_path / "root"
     root.mkdir()
     world = World(root)
@@ -87,7 +87,7 @@ async def test_a_context_that_cannot_be_is_422_and_is_not_made(tmp_path: Path, b
         assert (await client.request("GET", "/api/contexts"))["items"] == []
 
 
-async def test_a_workspace_lies_beneath_a_root_also_behind_links(tmp_path: Path) -> None:
+async def test_a_workspace_must_be_beneath_a_root_also_through_links(tmp_path: Path) -> None:
     root, outside = tmp_path / "root", tmp_path / "outside"
     (root / "inner").mkdir(parents=True)
     outside.mkdir()
@@ -112,7 +112,7 @@ async def test_the_same_request_under_the_same_key_is_one_message(tmp_path: Path
         assert [each["content"] for each in page["items"] if each["role"] == "user"] == ["hi"]
 
 
-async def test_a_queue_is_shown_edited_and_taken_back(tmp_path: Path) -> None:
+async def test_a_queue_is_listed_edited_and_emptied(tmp_path: Path) -> None:
     pay = NoteTool("pay", "mutating", hold=True)
     async with serving(tmp_path, asks(("pay", "a")), DONE, DONE, tools=[pay]) as (world, client, _):
         context_id = await world.start()
@@ -167,7 +167,7 @@ async def test_calls_are_decided_one_by_one_together_and_explained(tmp_path: Pat
         assert await refusal(client, "GET", f"{path}/nobody") == (404, "unknown_call")
 
 
-async def test_a_switch_is_previewed_and_tells_what_became_of_pending_calls(tmp_path: Path) -> None:
+async def test_a_mode_switch_is_previewed_and_reports_its_effect_on_pending_calls(tmp_path: Path) -> None:
     async with serving(tmp_path, asks(("change", "a")), DONE) as (world, client, _):
         context_id = await world.start("supervised")
         await world.turn(context_id)
@@ -178,7 +178,7 @@ async def test_a_switch_is_previewed_and_tells_what_became_of_pending_calls(tmp_
         assert await refusal(client, "PUT", path, {"mode": "nope"}) == (422, "unknown_mode")
 
 
-async def test_rules_are_given_listed_and_revoked(tmp_path: Path) -> None:
+async def test_rules_are_created_listed_and_revoked(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, client, _):
         context_id = await world.start()
         here = await client.request(
@@ -195,7 +195,7 @@ async def test_rules_are_given_listed_and_revoked(tmp_path: Path) -> None:
         assert (await refusal(client, "DELETE", f"/api/rules/{good['id']}"))[0] == 404
 
 
-async def test_branches_with_any_name_are_made_switched_merged_and_deleted(tmp_path: Path) -> None:
+async def test_branches_with_any_name_are_created_switched_merged_and_deleted(tmp_path: Path) -> None:
     async with serving(tmp_path, DONE, DONE) as (world, client, _):
         context_id = await world.start()
         await world.turn(context_id)
@@ -314,7 +314,7 @@ async def test_errors_are_problems_in_the_readers_language(tmp_path: Path) -> No
         assert status in (400, 422)
 
 
-async def test_what_is_known_of_the_model_can_be_asked_for(tmp_path: Path) -> None:
+async def test_the_facts_of_a_model_are_listed(tmp_path: Path) -> None:
     facts = ModelFacts(window=32_000, vision=True, tokenizer="o200k", price=Price(input=0.5, output=2))
     async with serving(tmp_path, DONE, catalog=ModelCatalog({"test": facts})) as (_, client, _):
         (model,) = (await client.request("GET", "/api/models"))["items"]
@@ -322,7 +322,7 @@ async def test_what_is_known_of_the_model_can_be_asked_for(tmp_path: Path) -> No
         assert (model["input_price"], model["output_price"]) == (0.5, 2)
 
 
-async def test_what_there_is_can_be_asked_for_and_metrics_parse(tmp_path: Path) -> None:
+async def test_modes_tools_models_and_health_are_listed_and_metrics_parse(tmp_path: Path) -> None:
     async with serving(tmp_path, DONE) as (world, client, url):
         assert {mode["name"] for mode in (await client.request("GET", "/api/modes"))["items"]} >= {
             "agent",
@@ -388,7 +388,7 @@ async def test_a_turn_is_cancelled_continued_paused_and_resumed(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("given", ["known\n", "known\r", "\nknown", "kn own", "", "x" * 65])
-async def test_an_id_is_letters_and_no_line_end_stands_behind_it(tmp_path: Path, given: str) -> None:
+async def test_an_id_with_a_trailing_line_end_is_refused(tmp_path: Path, given: str) -> None:
     async with serving(tmp_path) as (_, client, _):
         await client.request("POST", "/api/contexts", {"title": "one"})
         refused = (422, "invalid_request")

@@ -62,7 +62,7 @@ async def test_a_stream_has_openais_form_and_ends_with_done(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("mode", ["review", "supervised", "plan", "ask"])
-async def test_what_would_need_a_person_is_denied_and_said(tmp_path: Path, mode: str) -> None:
+async def test_calls_that_need_approval_are_denied_and_reported_in_the_completion(tmp_path: Path, mode: str) -> None:
     answers = asks(("change", "a")), Answer(text="I could not.")
     async with serving(tmp_path, *answers, completions_mode=mode) as (world, client, _):
         found = await client.request("POST", PATH, {"messages": HELLO})
@@ -72,7 +72,7 @@ async def test_what_would_need_a_person_is_denied_and_said(tmp_path: Path, mode:
     assert "[" in said
 
 
-async def test_a_question_is_answered_with_that_nobody_is_there(tmp_path: Path) -> None:
+async def test_a_question_is_answered_with_a_note_that_nobody_is_there(tmp_path: Path) -> None:
     question = {"questions": [{"question": "Which?"}, {"question": "When?"}]}
     asked = Answer(calls=(ScriptedCall(tool="ask_user", arguments=question),))
     async with serving(tmp_path, asked, Answer(text="Fine.")) as (world, client, _):
@@ -93,7 +93,7 @@ async def test_a_sub_agent_that_waits_is_denied_too(tmp_path: Path) -> None:
     assert "It was not done." in found["choices"][0]["message"]["content"]
 
 
-async def test_what_was_said_before_is_told_and_a_named_context_is_gone_on_with(tmp_path: Path) -> None:
+async def test_earlier_messages_are_sent_to_the_model_unless_a_context_is_named(tmp_path: Path) -> None:
     async with serving(tmp_path, DONE, DONE) as (world, client, _):
         history = [
             {"role": "system", "content": "Be brief."},
@@ -163,7 +163,7 @@ async def test_a_stricter_mode_of_the_folder_and_the_users_policy_hold_here_too(
         assert (world.change.ran, world.look.ran) == ([], [])
 
 
-async def test_what_waits_is_denied_also_when_the_client_has_left(tmp_path: Path) -> None:
+async def test_waiting_calls_are_denied_after_the_client_disconnects(tmp_path: Path) -> None:
     answers = Answer(text="Let me see.", calls=asks(("change", "a")).calls, delta_delay=0.01), DONE
     async with serving(tmp_path, *answers) as (world, _, served), aiohttp.ClientSession() as http:
         body = {"messages": HELLO, "stream": True}
@@ -181,7 +181,7 @@ async def test_what_waits_is_denied_also_when_the_client_has_left(tmp_path: Path
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_a_server_that_stops_says_so(tmp_path: Path, stream: bool) -> None:
+async def test_a_stopping_server_ends_the_completion_with_an_error(tmp_path: Path, stream: bool) -> None:
     pay = NoteTool("pay", "read_only", hold=True)
     world = World(tmp_path, asks(("pay", "a")), DONE, tools=[pay])
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, aiohttp.ClientSession() as http:

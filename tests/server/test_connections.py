@@ -90,7 +90,7 @@ def half_sent(port: int, number: int) -> socket.socket:
 
 
 @pytest.mark.usefixtures("many_descriptors")
-async def test_1200_half_sent_requests_without_a_token_stop_nobody_who_has_one(tmp_path: Path) -> None:
+async def test_1200_unfinished_requests_without_a_token_block_no_authenticated_client(tmp_path: Path) -> None:
     log = tmp_path / "log"
     async with served_with_few_descriptors(tmp_path, log) as server, Client(server.url, server.token) as client:
         assert server.port is not None

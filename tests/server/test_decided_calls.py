@@ -20,7 +20,7 @@ async def decided(client: Client, path: str, body: dict[str, Any]) -> CallDecide
 
 @pytest.mark.parametrize("first", ["approve", "reject"])
 @pytest.mark.parametrize("when", ["in the turn", "after it"])
-async def test_a_late_decision_is_told_what_was_decided(tmp_path: Path, first: str, when: str) -> None:
+async def test_a_late_decision_gets_the_earlier_decision(tmp_path: Path, first: str, when: str) -> None:
     world = World(tmp_path, asks(("change", "a"), ("change", "b")), DONE)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         context_id = await world.start("supervised")
@@ -47,7 +47,7 @@ async def test_a_late_decision_is_told_what_was_decided(tmp_path: Path, first: s
         assert world.change.ran == ran
 
 
-async def test_one_call_that_was_decided_refuses_a_whole_request(tmp_path: Path) -> None:
+async def test_one_decided_call_makes_the_server_refuse_the_whole_request(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("change", "a"), ("change", "b")), DONE)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         context_id = await world.start("supervised")

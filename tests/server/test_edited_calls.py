@@ -54,7 +54,7 @@ async def test_an_edited_call_is_shown_with_its_own_diff_and_runs_as_shown(tmp_p
 
 
 @pytest.mark.parametrize("way", ["decide", "approve"])
-async def test_an_edited_call_whose_file_changed_since_it_was_shown_waits_on(tmp_path: Path, way: str) -> None:
+async def test_an_edited_call_whose_file_changed_since_it_was_shown_keeps_waiting(tmp_path: Path, way: str) -> None:
     async with waiting(tmp_path) as (world, client, calls, call):
         arguments = {"path": "other.txt", "content": "mine\n"}
         shown = await client.request("POST", f"{calls}/{call['id']}/preview", {"arguments": arguments})

@@ -61,7 +61,7 @@ async def test_better_matches_come_first_whatever_their_case(tmp_path: Path) -> 
         assert await here.paths("nothing like it") == []
 
 
-async def test_folders_are_told_from_files_and_without_a_query_the_nearest_come(tmp_path: Path) -> None:
+async def test_folders_are_marked_and_an_empty_query_lists_the_nearest_files(tmp_path: Path) -> None:
     plant(tmp_path, "a/b/deep.txt", "top.txt")
     async with placed(tmp_path) as here:
         answer = await here.answer()
@@ -77,7 +77,7 @@ async def test_folders_are_told_from_files_and_without_a_query_the_nearest_come(
         assert await here.paths("a/") == ["a", "a/b", "a/b/deep.txt"]
 
 
-async def test_what_is_ignored_protected_or_nobodys_own_is_never_found(tmp_path: Path) -> None:
+async def test_ignored_protected_and_dependency_files_are_never_listed(tmp_path: Path) -> None:
     plant(tmp_path, "kept.txt", "secret/key.txt", "build/out.txt", "node_modules/m/kept.txt", ".git/kept.txt")
     (tmp_path / ".gitignore").write_text("build/\n*.log\n")
     plant(tmp_path, "kept.log")
@@ -106,14 +106,14 @@ async def test_links_lead_nowhere_outside_and_odd_names_break_nothing(tmp_path: 
 
 
 @pytest.mark.parametrize("query", ["[", "^", "]-", "\\", "(a+)+$", "a" * 200, ".*", "\n", "İ", "\U0001f600"])
-async def test_a_query_is_letters_and_nothing_else(tmp_path: Path, query: str) -> None:
+async def test_a_query_is_matched_literally(tmp_path: Path, query: str) -> None:
     plant(tmp_path, "a" * 100, "plain.txt", f"x{query[:20]}.txt".replace("/", ""))
     async with placed(tmp_path) as here:
         found = await here.paths(query)
         assert (f"x{query}.txt" in found) == (len(query) <= 20)
 
 
-async def test_a_new_file_is_found_soon_and_many_who_ask_at_once_look_once(
+async def test_a_new_file_is_found_soon_and_concurrent_queries_share_one_walk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked, look = list[int](), list_workspace
@@ -132,7 +132,7 @@ async def test_a_new_file_is_found_soon_and_many_who_ask_at_once_look_once(
         assert await here.paths("one") == ["one.txt", "one-more.txt"]
 
 
-async def test_others_are_answered_while_one_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_other_requests_are_answered_during_a_walk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, gate, look = threading.Event(), threading.Event(), file_index.list_workspace
 
     def held(*given: Any) -> Any:
@@ -151,7 +151,7 @@ async def test_others_are_answered_while_one_looks(tmp_path: Path, monkeypatch: 
         assert await asked == ["one.txt"]
 
 
-async def test_nobody_waits_for_a_walk_through_another_workspace_or_sees_its_files(
+async def test_a_slow_walk_through_one_workspace_delays_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, gate, look = threading.Event(), threading.Event(), file_index.list_workspace
@@ -180,9 +180,7 @@ async def test_nobody_waits_for_a_walk_through_another_workspace_or_sees_its_fil
         assert [each.path for each in (await asked).items] == ["of-slow.txt"]
 
 
-async def test_a_walk_ends_when_nobody_waits_for_it_and_not_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_walk_ends_when_its_last_waiter_is_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, unwanted, look = threading.Event(), threading.Event(), file_index.list_workspace
     walks = []
 
@@ -210,7 +208,7 @@ async def test_a_walk_ends_when_nobody_waits_for_it_and_not_before(
         assert await here.paths("one") == ["one.txt"]
 
 
-async def test_what_takes_too_long_is_cut_and_said_to_be(tmp_path: Path) -> None:
+async def test_a_walk_that_takes_too_long_is_cut_and_marked_as_cut(tmp_path: Path) -> None:
     for number in range(50):
         plant(tmp_path, f"{number}/file.txt")
     async with placed(tmp_path) as here:
@@ -220,7 +218,7 @@ async def test_what_takes_too_long_is_cut_and_said_to_be(tmp_path: Path) -> None
         assert len(answer["items"]) < 100
 
 
-async def test_long_paths_are_kept_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_memory_for_long_paths_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_index, "_MAX_TOTAL_CHARACTERS", 2000)
     plant(tmp_path, "near.txt", *(f"{'d' * 200}/{'e' * 200}/{number}.txt" for number in range(50)))
     async with placed(tmp_path) as here:
@@ -230,7 +228,7 @@ async def test_long_paths_are_kept_up_to_a_bound(tmp_path: Path, monkeypatch: py
         assert await here.paths("near") == ["near.txt"]
 
 
-async def test_a_workspace_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
+async def test_a_missing_workspace_is_reported(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
     async with placed(root) as here:

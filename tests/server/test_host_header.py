@@ -46,7 +46,7 @@ async def status_of(port: int, hosts: tuple[str, ...]) -> int:
 
 
 @pytest.mark.parametrize("is_open", [False, True], ids=["loopback", "any address"])
-async def test_only_an_exact_name_of_ours_is_answered(
+async def test_only_an_exact_host_name_is_accepted(
     tmp_path: Path, is_open: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = World(tmp_path, Answer(text="Well."))

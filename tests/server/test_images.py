@@ -35,7 +35,7 @@ async def test_the_largest_image_is_sent_shown_and_read_back(tmp_path: Path) -> 
         assert (image["data"], image["media_type"]) == (data, "image/png")
 
 
-async def test_what_is_no_image_is_422_and_what_is_too_much_413(tmp_path: Path) -> None:
+async def test_an_invalid_image_is_422_and_an_oversized_body_413(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, client, _):
         context_id = await world.start()
         path = f"/api/contexts/{context_id}/messages"

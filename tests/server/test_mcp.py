@@ -70,7 +70,7 @@ def pid_of(folder: Path) -> int:
 # what there is
 
 
-async def test_servers_are_listed_with_how_they_are_and_what_they_have(tmp_path: Path) -> None:
+async def test_mcp_servers_are_listed_with_status_and_tools(tmp_path: Path) -> None:
     world = lent(tmp_path, mcp=[lender(tmp_path / "docs"), lender(tmp_path / "off", "off", enabled=False)])
     async with opened(world) as client:
         docs, off = (await client.request("GET", "/api/mcp/servers"))["items"]
@@ -87,13 +87,13 @@ async def test_servers_are_listed_with_how_they_are_and_what_they_have(tmp_path:
         assert tools["docs__echo"]["parameters"]["properties"] == {"text": {"type": "string"}}
 
 
-async def test_nothing_of_a_server_is_left_when_the_runtime_has_closed(tmp_path: Path) -> None:
+async def test_no_process_of_an_mcp_server_outlives_the_runtime(tmp_path: Path) -> None:
     async with opened(lent(tmp_path, mcp=[lender(tmp_path / "docs", "passing")]), "passing"):
         pid = pid_of(tmp_path / "docs")
     assert not Path(f"/proc/{pid}/cmdline").exists() or not Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
-async def test_a_server_that_cannot_start_says_why_and_hinders_nobody(tmp_path: Path) -> None:
+async def test_an_mcp_server_that_cannot_start_is_reported_and_affects_no_other(tmp_path: Path) -> None:
     wrong = lender(tmp_path / "none" / "x", "wrong")
     os.rmdir(tmp_path / "none" / "x")
     async with opened(lent(tmp_path, mcp=[wrong, lender(tmp_path / "docs")])) as client:
@@ -108,7 +108,7 @@ async def test_a_server_that_cannot_start_says_why_and_hinders_nobody(tmp_path: 
         assert await refused(client, "GET", "/api/mcp/servers/wrong/resources") == (409, "tool_failed")
 
 
-async def test_connecting_from_anew_is_a_new_process(tmp_path: Path) -> None:
+async def test_reconnecting_starts_a_new_process(tmp_path: Path) -> None:
     world = lent(tmp_path)
     async with opened(world) as client:
         before = pid_of(tmp_path / "docs")
@@ -157,7 +157,7 @@ async def test_a_resource_becomes_a_message_that_the_model_gets(tmp_path: Path) 
         assert [entry.kind for entry in (await world.runtime.audit(context_id)).entries].count("resource_added") == 2
 
 
-async def test_a_resource_is_not_put_into_an_open_turn(tmp_path: Path) -> None:
+async def test_a_resource_is_not_added_during_an_open_turn(tmp_path: Path) -> None:
     world = lent(tmp_path, ECHO, DONE)
     async with opened(world) as client:
         context_id = await world.start("supervised")
@@ -243,7 +243,7 @@ async def test_a_changed_tool_waits_again_shows_the_difference_and_an_approved_c
 
 
 @pytest.mark.parametrize("approves", [True, False])
-async def test_what_was_accepted_is_known_after_a_restart_and_what_was_not_still_waits(
+async def test_an_accepted_tool_change_survives_a_restart_and_a_rejected_one_still_asks(
     tmp_path: Path, approves: bool
 ) -> None:
     lends(tmp_path / "docs", {"name": "echo", "description": "It echoes."})
@@ -268,7 +268,7 @@ async def test_what_was_accepted_is_known_after_a_restart_and_what_was_not_still
 
 
 @pytest.mark.parametrize("how", ["elevation", "rule"])
-async def test_only_a_person_who_was_shown_it_lets_a_changed_tool_run(tmp_path: Path, how: str) -> None:
+async def test_a_changed_tool_runs_only_after_the_person_saw_the_change(tmp_path: Path, how: str) -> None:
     lends(tmp_path / "docs", {"name": "echo", "description": "It echoes."})
     world = lent(tmp_path, ECHO, DONE)
     async with opened(world):
@@ -321,7 +321,7 @@ async def test_a_list_that_changes_while_the_server_runs_is_followed(tmp_path: P
 # a server that dies
 
 
-async def test_a_server_killed_during_a_call_is_told_within_two_seconds_and_the_call_is_not_made_again(
+async def test_a_killed_mcp_server_fails_its_call_within_two_seconds_without_a_retry(
     tmp_path: Path,
 ) -> None:
     lends(tmp_path / "docs", {"name": "slow"})
@@ -342,7 +342,7 @@ async def test_a_server_killed_during_a_call_is_told_within_two_seconds_and_the_
         assert docs.restarts == 1
 
 
-async def test_a_server_that_ends_itself_in_a_call_comes_back(tmp_path: Path) -> None:
+async def test_an_mcp_server_that_exits_in_a_call_is_restarted(tmp_path: Path) -> None:
     lends(tmp_path / "docs", {"name": "die"}, {"name": "echo"})
     world = lent(tmp_path, says(("docs__die", {})), DONE, ECHO, DONE)
     async with opened(world):
@@ -382,7 +382,7 @@ async def trust(client: Client, context_id: str) -> None:
     await client.request("PUT", path, {"digest": shown["digest"]})
 
 
-async def test_a_folders_server_lends_its_tools_in_that_folder_only(tmp_path: Path) -> None:
+async def test_tools_of_a_projects_mcp_server_are_offered_in_that_project_only(tmp_path: Path) -> None:
     lends(tmp_path / "theirs", {"name": "where"})
     world = lent(tmp_path, says(("theirs__where", {})), DONE, says(("theirs__where", {})), DONE)
     brings(world, tmp_path / "theirs", "theirs")
@@ -420,7 +420,7 @@ async def test_a_projects_server_never_shadows_the_persons_own(tmp_path: Path, n
         assert listed == [own.name], "one that looks like the person's own is not started"
 
 
-async def test_whether_a_projects_servers_hints_count_stands_in_what_the_person_is_shown(tmp_path: Path) -> None:
+async def test_the_files_shown_for_trust_say_whether_a_servers_hints_count(tmp_path: Path) -> None:
     lends(tmp_path / "theirs", {"name": "echo", **READS})
     world = lent(tmp_path)
     brings(world, tmp_path / "theirs", "theirs", trusted=True)
@@ -431,7 +431,7 @@ async def test_whether_a_projects_servers_hints_count_stands_in_what_the_person_
         assert log_of(tmp_path / "theirs") == []
 
 
-async def test_a_file_of_servers_that_cannot_be_read_is_told_when_it_is_trusted(tmp_path: Path) -> None:
+async def test_an_unreadable_file_of_mcp_servers_is_reported_when_trusted(tmp_path: Path) -> None:
     world = lent(tmp_path)
     where = world.workspace / ".pilothouse"
     where.mkdir()

@@ -57,7 +57,7 @@ def test_the_lists_that_the_other_tests_run_over_are_not_empty() -> None:
 
 
 @pytest.mark.parametrize("route", ANSWERS, ids=named)
-def test_the_example_of_an_answer_is_such_an_answer_as_the_server_would_write_it(route: Route) -> None:
+def test_the_example_of_a_response_is_valid_and_serialized_as_by_the_server(route: Route) -> None:
     kind = json_answer(route)
     decoded = msgspec.convert(route.example, kind)
     written = json_of(decoded)
@@ -79,7 +79,7 @@ def test_every_id_in_an_address_may_be_that_of_a_users_chat_thread() -> None:
 
 
 @pytest.mark.parametrize("route", BODIES, ids=named)
-def test_the_example_of_a_body_is_such_a_body(route: Route) -> None:
+def test_the_example_of_a_body_is_valid(route: Route) -> None:
     assert route.body_example is not None
     msgspec.convert(route.body_example, route.signature.body)
 
@@ -135,7 +135,7 @@ def test_every_reference_leads_to_a_schema_and_every_schema_is_used() -> None:
 
 
 @pytest.mark.parametrize("route", SHOWN, ids=named)
-def test_every_operation_says_what_it_takes_what_it_gives_and_how_it_can_fail(route: Route) -> None:
+def test_every_operation_documents_its_request_responses_and_errors(route: Route) -> None:
     told = operation(route)
     assert told["summary"]
     body = told.get("requestBody")

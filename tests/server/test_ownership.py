@@ -64,7 +64,7 @@ async def test_a_thread_id_belongs_to_its_user(tmp_path: Path) -> None:
             assert (await alice.request("GET", "/api/contexts/work"))["context_id"] == "work"
 
 
-async def test_what_others_have_changes_no_answer(tmp_path: Path) -> None:
+async def test_contexts_of_other_users_change_no_response(tmp_path: Path) -> None:
     """Every request that names an id, of a user for whom it exists nowhere and of one for whom others have it."""
     world = World(tmp_path, *[DONE] * 40)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as alice:
@@ -100,7 +100,7 @@ async def test_what_others_have_changes_no_answer(tmp_path: Path) -> None:
         assert await import_to(served, carl, export, "") == 201, "of carl's, nobody has taken anything"
 
 
-async def test_a_thread_of_an_earlier_version_stays_its_owners_and_blocks_nobody(tmp_path: Path) -> None:
+async def test_a_thread_of_an_earlier_version_stays_with_its_owner_and_blocks_nobody(tmp_path: Path) -> None:
     world = World(tmp_path, *[DONE] * 4)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as alice:
         token = served.tokens.add("bob")
@@ -129,7 +129,7 @@ async def test_the_same_thread_begun_twice_at_once_is_one_context(tmp_path: Path
         assert one.context_id == "work~bob"
 
 
-async def test_a_guessed_name_opens_no_context_of_somebody_else(tmp_path: Path) -> None:
+async def test_a_guessed_name_opens_no_context_of_another_user(tmp_path: Path) -> None:
     """How long opening one takes would tell that there is one."""
     data, workspace = tmp_path / "data", tmp_path / "workspace"
     workspace.mkdir()
@@ -144,7 +144,7 @@ async def test_a_guessed_name_opens_no_context_of_somebody_else(tmp_path: Path) 
             assert world.runtime.in_memory() == ()
 
 
-async def test_a_damaged_context_of_somebody_else_is_not_there(tmp_path: Path) -> None:
+async def test_a_damaged_context_of_another_user_is_404(tmp_path: Path) -> None:
     data, workspace = tmp_path / "data", tmp_path / "workspace"
     workspace.mkdir()
     world = World(workspace, store=FileStore(data, now=lambda: "2026-01-01T00:00:00.000Z"))
@@ -231,7 +231,7 @@ async def import_to(served: Served, token: str, lines: list[Any], query: str) ->
 
 
 @pytest.mark.parametrize("grants", ["false", "true"])
-async def test_an_import_cannot_bind_itself_to_somebody_elses_context(tmp_path: Path, grants: str) -> None:
+async def test_an_import_is_not_bound_to_another_users_context_as_parent(tmp_path: Path, grants: str) -> None:
     world = World(tmp_path, asks(("change", "a")), DONE)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as alice:
         hers = await world.start("supervised")
@@ -252,7 +252,7 @@ async def test_an_import_cannot_bind_itself_to_somebody_elses_context(tmp_path: 
             assert (await bob.request("GET", "/api/contexts/evil"))["context_id"] == "evil~bob"
 
 
-async def test_an_import_tells_nothing_of_the_contexts_of_others(tmp_path: Path) -> None:
+async def test_an_import_reveals_no_context_of_another_user(tmp_path: Path) -> None:
     """Whether a parent or an id that a file names is another user's, damaged or absent: the answer is the same."""
     data, workspace = tmp_path / "data", tmp_path / "workspace"
     workspace.mkdir()
@@ -280,7 +280,7 @@ async def test_an_import_tells_nothing_of_the_contexts_of_others(tmp_path: Path)
                 assert (await bob.request("GET", f"/api/contexts/{name}"))["context_id"] == f"{name}~bob"
 
 
-async def test_a_folder_that_became_a_link_tells_nothing_of_where_it_leads(tmp_path: Path) -> None:
+async def test_a_folder_that_became_a_link_reveals_nothing_of_its_target(tmp_path: Path) -> None:
     root, outside = tmp_path / "root", tmp_path / "outside"
     (root / "inner").mkdir(parents=True)
     outside.mkdir()
@@ -294,7 +294,7 @@ async def test_a_folder_that_became_a_link_tells_nothing_of_where_it_leads(tmp_p
             (root / "inner").unlink()
 
 
-async def test_copying_an_upload_tells_nothing_of_folders_outside(tmp_path: Path) -> None:
+async def test_copying_an_upload_reveals_no_folder_outside(tmp_path: Path) -> None:
     root, hidden = tmp_path / "root", tmp_path / "hidden"
     root.mkdir()
     hidden.mkdir()
@@ -337,7 +337,7 @@ async def upload(served: Served, context_id: str) -> str:
         return str(msgspec.json.decode(await answer.read())["code"])
 
 
-async def test_a_refused_body_of_any_size_gets_its_answer_and_the_connection_goes_on(tmp_path: Path) -> None:
+async def test_a_refused_body_of_any_size_gets_a_response_and_the_connection_stays_open(tmp_path: Path) -> None:
     world = World(tmp_path)
     headers = {"authorization": f"Bearer {TOKEN}", "content-type": "application/octet-stream"}
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, aiohttp.ClientSession() as http:

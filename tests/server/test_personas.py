@@ -30,7 +30,7 @@ async def personas(client: Client, query: str = "") -> list[dict[str, Any]]:
     return items
 
 
-async def test_each_is_told_whole(world: World) -> None:
+async def test_each_persona_is_listed_with_all_fields(world: World) -> None:
     async with opened(world) as (client, _):
         assert await personas(client) == [
             {
@@ -50,7 +50,7 @@ async def test_each_is_told_whole(world: World) -> None:
         ]
 
 
-async def test_a_context_has_those_of_its_own_folder_once_it_is_trusted(world: World) -> None:
+async def test_a_context_has_the_personas_of_its_folder_after_trust(world: World) -> None:
     async with opened(world) as (client, _):
         made = await client.request("POST", "/api/contexts", {"workspace": "other"})
         path, query = f"/api/contexts/{made['context_id']}", f"?context_id={made['context_id']}"
@@ -68,7 +68,7 @@ async def test_a_context_has_those_of_its_own_folder_once_it_is_trusted(world: W
         assert len(await personas(client, query)) == 3
 
 
-async def test_one_is_chosen_at_the_beginning_and_later(world: World) -> None:
+async def test_a_persona_can_be_chosen_at_creation_and_later(world: World) -> None:
     async with opened(world) as (client, _):
         made = await client.request("POST", "/api/contexts", {"persona": "ada"})
         assert (made["mode"], made["config"]["persona"]) == ("review", "ada")
@@ -90,7 +90,7 @@ async def test_one_is_chosen_at_the_beginning_and_later(world: World) -> None:
             assert "ada" in told
 
 
-async def test_nobody_is_told_of_the_folder_of_somebody_elses_context(world: World) -> None:
+async def test_personas_of_another_users_context_are_404(world: World) -> None:
     async with opened(world) as (client, _):
         theirs = await world.runtime.create_context(world.workspace, by="somebody")
         for context_id in (theirs, "nothing"):

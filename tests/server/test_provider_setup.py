@@ -85,7 +85,7 @@ def wanted(provider: FakeProvider, **more: Any) -> dict[str, Any]:
 # looking and trying
 
 
-async def test_without_a_key_it_is_the_demo_model_and_can_be_set_up(tmp_path: Path) -> None:
+async def test_without_a_key_the_demo_model_answers_and_setup_is_open(tmp_path: Path) -> None:
     async with placed(tmp_path) as here:
         assert await here.request("GET") == {
             "provider": "demo",
@@ -99,7 +99,7 @@ async def test_without_a_key_it_is_the_demo_model_and_can_be_set_up(tmp_path: Pa
         }
 
 
-async def test_a_trial_lists_the_models_and_asks_the_one_that_is_named(tmp_path: Path) -> None:
+async def test_a_trial_lists_the_models_and_queries_the_named_one(tmp_path: Path) -> None:
     async with fake("OK.") as provider, placed(tmp_path) as here:
         listed = {"ok": True, "models": ["large", "small"], "reason": None}
         assert await here.request("POST", "/test", wanted(provider)) == listed
@@ -123,7 +123,7 @@ async def test_a_provider_that_lists_nothing_can_be_tried_by_a_model(tmp_path: P
         }
 
 
-async def test_what_goes_wrong_in_a_trial_is_said_without_the_key(tmp_path: Path) -> None:
+async def test_the_error_of_a_failed_trial_hides_the_key(tmp_path: Path) -> None:
     async with fake(key="another-key-than-that") as provider, placed(tmp_path) as here:
         found = await here.request("POST", "/test", wanted(provider, model="small"))
         assert (found["ok"], found["reason"]["code"]) == (False, "model_auth")
@@ -143,7 +143,7 @@ async def test_a_provider_that_never_answers_is_not_waited_for(tmp_path: Path, m
 # using
 
 
-async def test_what_is_set_up_is_used_from_the_next_request_on_and_kept_for_its_owner_only(tmp_path: Path) -> None:
+async def test_a_stored_provider_is_used_from_the_next_request_and_its_file_is_private(tmp_path: Path) -> None:
     async with fake("From the provider.") as provider, placed(tmp_path) as here:
         assert "demo model" in await here.turn()
         found = await here.request("PUT", "", wanted(provider, model="small"))
@@ -159,7 +159,7 @@ async def test_what_is_set_up_is_used_from_the_next_request_on_and_kept_for_its_
         assert [path for path in (tmp_path / "data").iterdir() if path.name.startswith(".credentials")] == []
 
 
-async def test_it_is_there_after_a_restart_and_gone_when_it_is_forgotten(tmp_path: Path) -> None:
+async def test_a_stored_provider_survives_a_restart_until_it_is_deleted(tmp_path: Path) -> None:
     async with fake("Still there.") as provider:
         async with placed(tmp_path) as here:
             await here.request("PUT", "", wanted(provider, model="small"))
@@ -175,7 +175,7 @@ async def test_it_is_there_after_a_restart_and_gone_when_it_is_forgotten(tmp_pat
             assert (await here.request("GET"))["is_demo"]
 
 
-async def test_the_terminal_uses_what_was_set_up_in_the_page(tmp_path: Path) -> None:
+async def test_the_terminal_uses_the_provider_set_up_in_the_web_client(tmp_path: Path) -> None:
     async with fake("Said in the terminal.") as provider:
         async with placed(tmp_path) as here:
             await here.request("PUT", "", wanted(provider, model="small"))
@@ -183,7 +183,7 @@ async def test_the_terminal_uses_what_was_set_up_in_the_page(tmp_path: Path) -> 
         assert (code, out.strip()) == (0, "Said in the terminal."), err
 
 
-async def test_an_answer_that_is_being_streamed_comes_to_its_end(tmp_path: Path) -> None:
+async def test_an_answer_in_progress_is_completed_by_the_old_provider(tmp_path: Path) -> None:
     slow = Answer(deltas=("word ",) * 60, delta_delay=0.01)
     first = FakeProvider(Script(turn=(slow,)), key=KEY)
     async with first, fake("From the second.") as second, placed(tmp_path) as here:
@@ -204,7 +204,7 @@ async def test_an_answer_that_is_being_streamed_comes_to_its_end(tmp_path: Path)
         assert content_of((await here.runtime.read_messages(context_id))[-1]) == "From the second."
 
 
-async def test_a_retry_goes_to_what_was_set_up_meanwhile_with_a_model_that_it_has(tmp_path: Path) -> None:
+async def test_a_retry_uses_the_new_provider_and_one_of_its_models(tmp_path: Path) -> None:
     busy = Answer(error=ScriptedError(status=503, message="busy", retry_after="100"))
     first = FakeProvider(Script(turn=(busy,)), key=KEY)
     async with first, fake("From the second.") as second, placed(tmp_path) as here:
@@ -222,7 +222,7 @@ async def test_a_retry_goes_to_what_was_set_up_meanwhile_with_a_model_that_it_ha
         assert [request["model"] for request in second.requests] == ["fast"]
 
 
-async def test_a_conversation_may_only_choose_a_model_that_there_is_now(tmp_path: Path) -> None:
+async def test_a_conversation_may_only_choose_a_model_of_the_present_provider(tmp_path: Path) -> None:
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/config.toml").write_text("[models.large]\nwindow = 1000\n")
     async with fake() as provider, placed(tmp_path) as here:
@@ -252,7 +252,7 @@ async def test_a_conversation_may_only_choose_a_model_that_there_is_now(tmp_path
         ({}, {}, "config.toml"),
     ],
 )
-async def test_what_the_command_line_the_environment_or_the_file_names_goes_before_it(
+async def test_command_line_environment_and_file_override_the_stored_provider(
     tmp_path: Path, environment: dict[str, str], options: dict[str, str], by: str
 ) -> None:
     async with fake() as provider:
@@ -285,7 +285,7 @@ async def test_an_address_of_the_environment_is_the_usual_one(tmp_path: Path) ->
 # the key
 
 
-async def test_a_key_is_sent_to_the_address_that_it_was_given_for_and_to_no_other(tmp_path: Path) -> None:
+async def test_a_key_is_sent_only_to_the_address_it_was_stored_for(tmp_path: Path) -> None:
     async with fake("One.", "Two.") as provider, fake("OK.", key=None) as other, placed(tmp_path) as here:
         await here.request("PUT", "", wanted(provider, model="small"))
         assert (await here.request("POST", "/test", {"base_url": other.base_url, "model": "small"}))["ok"]
@@ -298,7 +298,7 @@ async def test_a_key_is_sent_to_the_address_that_it_was_given_for_and_to_no_othe
         assert await here.turn() == "Two."
 
 
-async def test_no_redirect_takes_the_key_elsewhere(tmp_path: Path) -> None:
+async def test_no_redirect_sends_the_key_to_another_host(tmp_path: Path) -> None:
     async with fake(key=None) as other, placed(tmp_path) as here:
 
         async def lead_away(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -315,7 +315,7 @@ async def test_no_redirect_takes_the_key_elsewhere(tmp_path: Path) -> None:
         server.close()
 
 
-async def test_it_is_in_no_log_and_in_no_other_file_and_survives_a_kill(tmp_path: Path) -> None:
+async def test_the_key_is_only_in_the_credentials_file_and_survives_a_kill(tmp_path: Path) -> None:
     async with fake(key="what-the-provider-wants") as provider:
         async with served(tmp_path) as process, Client(process.url, process.token) as client:
             await client.request("POST", "/api/setup/test", wanted(provider, model="small"))
@@ -350,7 +350,7 @@ async def test_it_is_in_no_log_and_in_no_other_file_and_survives_a_kill(tmp_path
         {"unknown": KEY},
     ],
 )
-async def test_what_is_no_address_no_key_or_no_model_is_refused_and_not_said_again(
+async def test_an_invalid_address_key_or_model_is_refused_without_echoing_the_value(
     tmp_path: Path, body: dict[str, str]
 ) -> None:
     async with placed(tmp_path) as here:
@@ -370,7 +370,7 @@ async def test_a_short_key_has_no_end_that_is_shown(tmp_path: Path) -> None:
 # who, and what goes wrong
 
 
-async def test_only_the_user_of_the_machine_sets_it_up(tmp_path: Path) -> None:
+async def test_only_the_local_user_sets_up_the_provider(tmp_path: Path) -> None:
     async with fake() as provider, placed(tmp_path) as here:
         await here.request("PUT", "", wanted(provider, model="small"))
         token = here.server.tokens.add("anna")
@@ -397,7 +397,7 @@ async def test_a_store_that_refuses_changes_nothing(tmp_path: Path) -> None:
         ]
 
 
-async def test_what_a_kill_has_left_of_a_key_goes_with_the_next_change(tmp_path: Path) -> None:
+async def test_a_credentials_draft_left_by_a_kill_is_removed_with_the_next_change(tmp_path: Path) -> None:
     async with placed(tmp_path) as here:
         draft = tmp_path / "data/.credentials-killed"
         draft.write_text(f'{{"key": "{KEY}')
@@ -409,7 +409,7 @@ async def test_what_a_kill_has_left_of_a_key_goes_with_the_next_change(tmp_path:
         assert not draft.exists()
 
 
-async def test_a_kill_at_any_instant_leaves_what_was_before_or_what_is_now(tmp_path: Path) -> None:
+async def test_a_kill_at_any_instant_leaves_the_old_or_the_new_credentials(tmp_path: Path) -> None:
     """Killed as it is about to touch the disk for the n-th time, for every n."""
     path = tmp_path / "credentials.json"
     program = (
@@ -444,7 +444,7 @@ async def test_a_kill_at_any_instant_leaves_what_was_before_or_what_is_now(tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_what_cannot_be_made_is_not_kept(tmp_path: Path) -> None:
+async def test_a_provider_that_cannot_be_built_is_not_stored(tmp_path: Path) -> None:
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/config.toml").write_text(f'title_model = "scripted:{tmp_path}/titles.json"\n')
     (tmp_path / "titles.json").write_text("{}")
@@ -458,7 +458,7 @@ async def test_what_cannot_be_made_is_not_kept(tmp_path: Path) -> None:
         assert await here.turn() == "From the provider."
 
 
-async def test_what_one_provider_said_of_a_models_window_says_nothing_of_another(tmp_path: Path) -> None:
+async def test_a_window_learned_from_one_provider_does_not_apply_to_another(tmp_path: Path) -> None:
     async with fake() as provider, placed(tmp_path) as here:
         await here.request("PUT", "", wanted(provider, model="small"))
         parts = here.runtime.dependencies
@@ -469,7 +469,7 @@ async def test_what_one_provider_said_of_a_models_window_says_nothing_of_another
         assert parts.budget_of("small").tokens == usual
 
 
-async def test_what_the_file_still_needs_is_not_forgotten(tmp_path: Path) -> None:
+async def test_a_key_that_the_configuration_needs_cannot_be_deleted(tmp_path: Path) -> None:
     async with fake() as provider:
         async with placed(tmp_path) as here:
             await here.request("PUT", "", wanted(provider, model="small"))
@@ -480,7 +480,7 @@ async def test_what_the_file_still_needs_is_not_forgotten(tmp_path: Path) -> Non
             assert (await here.request("GET"))["model"] == "small"
 
 
-async def test_a_damaged_file_is_named_at_the_start_and_not_what_it_holds(tmp_path: Path) -> None:
+async def test_a_damaged_credentials_file_is_named_at_the_start_without_its_content(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data/credentials.json").write_text(json.dumps({"base_url": 7, "key": KEY, "model": "m"}))
     code, out, err = await ran(tmp_path, "run", "hello")
@@ -489,7 +489,7 @@ async def test_a_damaged_file_is_named_at_the_start_and_not_what_it_holds(tmp_pa
     assert KEY not in err
 
 
-async def test_many_at_once_leave_what_was_written_last(tmp_path: Path) -> None:
+async def test_concurrent_changes_leave_the_last_written_credentials(tmp_path: Path) -> None:
     async with placed(tmp_path) as here:
         bodies = [{"base_url": NOWHERE, "model": f"m{number}"} for number in range(10)]
         await asyncio.gather(*[here.request("PUT", "", body) for body in bodies])

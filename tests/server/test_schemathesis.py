@@ -353,14 +353,14 @@ def check_events(path: str, text: str) -> None:
         assert isinstance(msgspec.json.decode(data.removeprefix("data: ")), dict)
 
 
-def test_the_document_is_valid_and_all_of_it_is_tried() -> None:
+def test_the_openapi_document_is_valid_and_every_operation_is_tested() -> None:
     SCHEMA.validate()
     assert len(ENDLESS) == 2
     assert {*TRIED, *ENDLESS} == {f"{route.method} {route.path}" for route in ROUTES if route.gives != HTML}
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_every_answer_is_one_that_the_document_describes(
+def test_every_response_conforms_to_the_openapi_document(
     group: str, backdrop: Backdrop, record_property: Record
 ) -> None:
     labels = [label for label in TRIED if OPERATIONS[label].tags == [group]]

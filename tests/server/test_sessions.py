@@ -90,7 +90,7 @@ async def test_a_stale_version_is_409_and_changes_nothing(tmp_path: Path) -> Non
         assert await get(client) == written
 
 
-async def test_preferences_hold_for_contexts_made_from_then_on(tmp_path: Path) -> None:
+async def test_preferences_apply_to_contexts_created_later(tmp_path: Path) -> None:
     world = World(tmp_path)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         wanted = {"default_mode": "plan", "tool_approval_policy": {"kind": "manual"}}
@@ -108,7 +108,7 @@ async def test_preferences_hold_for_contexts_made_from_then_on(tmp_path: Path) -
 
 @pytest.mark.parametrize("configured", [None, "supervised", "ask"])
 @pytest.mark.parametrize("preferred", [None, "agent", "plan"])
-async def test_the_default_mode_is_told_and_is_that_of_a_new_context(
+async def test_the_default_mode_is_reported_and_used_for_a_new_context(
     tmp_path: Path, configured: str | None, preferred: str | None
 ) -> None:
     world = World(tmp_path)
@@ -123,7 +123,7 @@ async def test_the_default_mode_is_told_and_is_that_of_a_new_context(
         assert [mode["name"] for mode in modes if mode["is_default"]] == [made["mode"]]
 
 
-async def test_the_preferred_model_is_that_of_new_contexts_where_there_is_it_and_nothing_else_names_one(
+async def test_the_preferred_model_is_used_for_new_contexts_if_it_exists_and_no_other_is_named(
     tmp_path: Path,
 ) -> None:
     personas = Personas([Persona("thrifty", model="openai:small"), Persona("plain")])

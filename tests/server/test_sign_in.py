@@ -60,7 +60,7 @@ async def test_opening_a_link_signs_nobody_in_before_the_person_confirms(tmp_pat
         assert made.status == 201
 
 
-async def test_a_link_works_once_and_for_a_minute(tmp_path: Path) -> None:
+async def test_a_sign_in_link_works_once_and_for_a_minute(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         tokens, ambient = here.served.tokens, here.world.ambient
         used = tokens.new_code()
@@ -76,7 +76,7 @@ async def test_a_link_works_once_and_for_a_minute(tmp_path: Path) -> None:
         assert signs_nobody_in(await here.submit(code=early), 401)
 
 
-async def test_of_many_who_send_the_same_code_at_once_one_is_signed_in(tmp_path: Path) -> None:
+async def test_of_concurrent_requests_with_one_code_only_one_signs_in(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         code = here.served.tokens.new_code()
         replies = await asyncio.gather(*(here.submit(code=code) for _ in range(8)))
@@ -122,7 +122,7 @@ async def test_a_code_or_a_token_in_the_address_opens_no_other_route(tmp_path: P
 # somebody else's link
 
 
-async def test_a_link_of_another_user_replaces_no_sign_in_unless_the_person_says_so(tmp_path: Path) -> None:
+async def test_a_link_of_another_user_replaces_a_sign_in_only_after_confirmation(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         tokens = here.served.tokens
         anna = await here.sign_in(token=tokens.add("anna"))
@@ -190,7 +190,7 @@ async def test_a_wrong_token_in_the_form_signs_nobody_in(tmp_path: Path, token: 
         assert signs_nobody_in(await here.submit(BEARER, token=token), 401)
 
 
-async def test_a_form_that_is_none_is_refused(tmp_path: Path) -> None:
+async def test_an_invalid_form_is_refused(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         typed = {"origin": here.origin, "content-type": "application/x-www-form-urlencoded"}
         for headers, data, status in (
@@ -253,7 +253,7 @@ async def test_a_stream_ends_when_its_user_gets_a_new_token(tmp_path: Path) -> N
 # the file
 
 
-def test_nothing_in_the_file_of_tokens_opens_anything(tmp_path: Path) -> None:
+def test_no_value_in_the_token_file_grants_access(tmp_path: Path) -> None:
     given = "one-of-my-own-and-long"
     tokens = Tokens(tmp_path / "tokens.json", ManualAmbient(), given)
     tokens.prepare()
@@ -269,7 +269,7 @@ def test_nothing_in_the_file_of_tokens_opens_anything(tmp_path: Path) -> None:
         assert tokens.user_of(each) is tokens.user_of_cookie(each) is tokens.user_of_code(each) is None
 
 
-def test_tokens_in_clear_of_earlier_versions_go_on_and_are_written_as_hashes(tmp_path: Path) -> None:
+def test_clear_text_tokens_of_earlier_versions_work_and_are_stored_as_hashes(tmp_path: Path) -> None:
     path = tmp_path / "tokens.json"
     clear = {
         "local": "the-local-token-in-clear",
@@ -287,7 +287,7 @@ def test_tokens_in_clear_of_earlier_versions_go_on_and_are_written_as_hashes(tmp
     assert tokens.user_of(clear["ada"]) is None
 
 
-def test_the_file_of_tokens_stays_small(tmp_path: Path) -> None:
+def test_the_token_file_stays_small(tmp_path: Path) -> None:
     ambient = ManualAmbient()
     tokens = Tokens(tmp_path / "tokens.json", ambient)
     token = tokens.renew("local")
@@ -304,7 +304,7 @@ def test_the_file_of_tokens_stays_small(tmp_path: Path) -> None:
     assert len(msgspec.json.decode(tokens.path.read_bytes())["codes"]) == 1
 
 
-def test_a_token_cannot_be_renewed_for_nobody_or_against_the_environment(tmp_path: Path) -> None:
+def test_a_token_cannot_be_renewed_for_an_unknown_user_or_against_the_environment(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path / "tokens.json", ManualAmbient(), TOKEN)
     with pytest.raises(NotFound):
         tokens.renew("nobody")
@@ -313,9 +313,7 @@ def test_a_token_cannot_be_renewed_for_nobody_or_against_the_environment(tmp_pat
     assert not tokens.path.exists()
 
 
-async def test_nothing_is_unescaped_in_a_cookie_that_anybody_sends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_cookies_are_not_unquoted_before_authentication(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """That takes quadratic time: 60 kB of escapes held up everybody for seconds, before a token was shown."""
 
     def unquote(text: str) -> str:

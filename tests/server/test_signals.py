@@ -41,7 +41,7 @@ async def first(stream: AsyncIterator[tuple[str, Any]], wanted: str) -> Any:
     raise AssertionError(f"no {wanted} came")
 
 
-async def test_the_present_comes_first_then_changes(tmp_path: Path) -> None:
+async def test_a_stream_begins_with_the_present_state_then_changes(tmp_path: Path) -> None:
     world = World(tmp_path, DONE)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         context_id = await world.start("plan")
@@ -55,7 +55,7 @@ async def test_the_present_comes_first_then_changes(tmp_path: Path) -> None:
         assert (data["fields"], data["version"]) == (["mode"], 2)
 
 
-async def test_a_message_that_is_being_written_is_told_with_its_sequence_and_never_with_its_text(
+async def test_signals_of_a_streaming_message_have_its_sequence_and_not_its_text(
     tmp_path: Path,
 ) -> None:
     world = World(tmp_path, Answer(deltas=tuple(f"piece{number} " for number in range(300)), delta_delay=0.002))
@@ -91,7 +91,7 @@ async def until(stream: AsyncIterator[tuple[str, Any]], last: str) -> AsyncItera
             return
 
 
-async def test_one_connection_carries_several_contexts_and_the_session(tmp_path: Path) -> None:
+async def test_one_stream_carries_several_contexts_and_the_session(tmp_path: Path) -> None:
     world = World(tmp_path, DONE, DONE)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         ids = [await world.start(), await world.start()]
@@ -143,7 +143,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("signal", HOSTILE, ids=lambda signal: type(signal).__name__)
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_an_event_is_small_and_well_formed_whatever_it_is_about(signal: Any, language: Any) -> None:
+def test_every_event_is_small_and_well_formed(signal: Any, language: Any) -> None:
     data = encode_signal(signal, language)
     assert len(data) <= MAX_EVENT_BYTES
     head, body = data.removesuffix(b"\n\n").split(b"\n", 1)
@@ -159,7 +159,7 @@ def test_a_long_list_in_a_state_is_cut_to_eight_with_its_total() -> None:
     assert (len(state["pending_requests"]), len(state["tool_names"]), state["total"]) == (8, 8, 100)
 
 
-async def test_streams_are_counted_bounded_and_told_when_the_server_stops(tmp_path: Path) -> None:
+async def test_streams_are_counted_bounded_and_notified_when_the_server_stops(tmp_path: Path) -> None:
     world = World(tmp_path)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         object.__setattr__(served.server_state, "max_streams", 2)
@@ -235,7 +235,7 @@ async def test_a_request_that_is_refused_for_another_reason_gives_its_stream_bac
         assert served.server_state.metrics.chats_open == 0
 
 
-async def test_heartbeats_keep_an_idle_stream_open_until_its_user_is_one_no_more(tmp_path: Path) -> None:
+async def test_heartbeats_keep_an_idle_stream_open_until_its_user_is_removed(tmp_path: Path) -> None:
     world = World(tmp_path)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served:
         object.__setattr__(served.server_state, "heartbeat", 0.02)
@@ -262,7 +262,7 @@ async def test_signals_are_spaced_while_the_model_is_fast(tmp_path: Path) -> Non
         assert seen.count("ContentDelta") < 100
 
 
-async def test_a_sub_agents_rest_is_told_to_who_watches_above(tmp_path: Path) -> None:
+async def test_watchers_of_a_parent_are_notified_when_a_sub_agent_rests(tmp_path: Path) -> None:
     pay = NoteTool("pay", "mutating")
     world = World(tmp_path, asks(("pay", "a")), DONE, tools=[pay])
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
@@ -278,7 +278,7 @@ async def test_a_sub_agents_rest_is_told_to_who_watches_above(tmp_path: Path) ->
         assert found["waiting_below"] == [child]
 
 
-async def test_a_file_of_tokens_that_cannot_be_read_ends_no_open_stream(tmp_path: Path) -> None:
+async def test_an_unreadable_token_file_ends_no_open_stream(tmp_path: Path) -> None:
     world = World(tmp_path)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         object.__setattr__(served.server_state, "heartbeat", 0.01)

@@ -116,7 +116,7 @@ def is_whole(copy: ContextReplica) -> bool:
     return copy.is_settled and present(copy.context).turn is None and len(copy.order) == CALLS + 3
 
 
-async def test_who_stops_reading_holds_up_neither_the_turn_nor_other_readers(tmp_path: Path) -> None:
+async def test_a_stalled_reader_delays_neither_the_turn_nor_other_readers(tmp_path: Path) -> None:
     hub = WatchedHub()
     world, text = make_world(tmp_path, hub)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
@@ -146,7 +146,7 @@ async def test_who_stops_reading_holds_up_neither_the_turn_nor_other_readers(tmp
         await until(lambda: counts.streams_open == 0)
 
 
-async def test_twenty_who_stop_reading_hold_up_neither_the_turn_nor_a_chat(tmp_path: Path) -> None:
+async def test_twenty_stalled_readers_delay_neither_the_turn_nor_a_chat(tmp_path: Path) -> None:
     hub = WatchedHub()
     world, text = make_world(tmp_path, hub)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
@@ -171,7 +171,7 @@ async def test_twenty_who_stop_reading_hold_up_neither_the_turn_nor_a_chat(tmp_p
         await until(lambda: counts.streams_open == 0)
 
 
-async def test_who_begins_to_read_again_is_told_little_and_is_right(tmp_path: Path) -> None:
+async def test_a_reader_that_resumes_gets_few_signals_and_converges(tmp_path: Path) -> None:
     hub = WatchedHub()
     world, text = make_world(tmp_path, hub)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:

@@ -83,7 +83,7 @@ async def test_a_tool_that_is_switched_off_is_not_offered_and_not_run_until_it_i
         assert isinstance((await world.runtime.context(context_id)).state, Idle), "it is no wall"
 
 
-async def test_it_is_gone_from_the_offer_in_the_next_round_of_an_open_turn(tmp_path: Path) -> None:
+async def test_a_disabled_tool_is_not_offered_in_the_next_round_of_an_open_turn(tmp_path: Path) -> None:
     hold = NoteTool("hold", "read_only", hold=True)
     world = furnished(tmp_path, says(("hold", {})), LOOK, DONE, tools=[hold])
     async with opened(world) as client:
@@ -112,7 +112,7 @@ async def test_calls_that_wait_in_open_contexts_are_denied_at_once(tmp_path: Pat
         assert world.change.ran == []
 
 
-async def test_it_is_a_rule_that_can_be_seen_and_survives_a_restart(tmp_path: Path) -> None:
+async def test_a_disabled_tool_is_a_visible_rule_that_survives_a_restart(tmp_path: Path) -> None:
     async with opened(furnished(tmp_path)) as client:
         await switch(client, "look", False)
         (rule,) = (await client.request("GET", "/api/rules"))["items"]
@@ -139,7 +139,7 @@ async def test_switching_twice_is_like_switching_once(tmp_path: Path) -> None:
         assert (await tools_of(client))["look"]["enabled"] is True
 
 
-async def test_a_tool_that_there_is_not_is_404(tmp_path: Path) -> None:
+async def test_an_unknown_tool_is_404(tmp_path: Path) -> None:
     async with opened(furnished(tmp_path)) as client:
         assert await refused(client, "nothing", False) == (404, "unknown_tool")
         assert await refused(client, "*", False) == (404, "unknown_tool")
@@ -165,7 +165,7 @@ def settled(folder: Path, text: str) -> None:
     (folder / "own" / "tools.toml").write_text(text)
 
 
-async def test_what_the_settings_switch_off_cannot_be_switched_on_from_here(tmp_path: Path) -> None:
+async def test_a_tool_that_the_settings_disable_cannot_be_enabled_over_http(tmp_path: Path) -> None:
     settled(tmp_path, "[tools.grep]\nenabled = false\n")
     world = furnished(tmp_path, says(("grep", {"pattern": "x"})), DONE)
     async with opened(world) as client:
@@ -193,7 +193,7 @@ async def test_a_category_that_is_off_takes_all_of_its_tools(tmp_path: Path) -> 
         assert await statuses(world.runtime, context_id) == ["denied", "denied", "executed"]
 
 
-async def test_a_tool_or_category_can_be_made_to_wait(tmp_path: Path) -> None:
+async def test_a_tool_or_category_can_require_approval(tmp_path: Path) -> None:
     settled(tmp_path, "[tools.look]\nrequire_approval = true\n[tools.codebase]\nrequire_approval = true\n")
     world = furnished(tmp_path, CHANGE, says(("look", {}), ("grep", {"pattern": "x"})), DONE)
     async with opened(world) as client:
@@ -243,7 +243,7 @@ async def test_a_tool_or_category_can_be_made_to_wait(tmp_path: Path) -> None:
         ("git st*", False),
     ],
 )
-async def test_a_white_list_lets_only_what_it_names_run_by_itself(
+async def test_a_white_list_allows_only_named_commands_without_approval(
     tmp_path: Path, command: str, runs_by_itself: bool
 ) -> None:
     settled(tmp_path, '[tools.execute]\nwhitelist = ["git status *", "echo"]\n')
@@ -261,7 +261,7 @@ async def test_a_white_list_lets_only_what_it_names_run_by_itself(
         assert (world.workspace / "x").read_text() == "still here"
 
 
-async def test_a_program_of_the_workspace_is_none_of_the_white_list(tmp_path: Path) -> None:
+async def test_a_program_of_the_workspace_is_not_white_listed(tmp_path: Path) -> None:
     settled(tmp_path, '[tools.execute]\nwhitelist = ["mytool"]\n')
     bin_folder = tmp_path / "workspace" / "bin"
     bin_folder.mkdir(parents=True)
@@ -360,7 +360,7 @@ async def test_a_typed_function_is_a_tool(tmp_path: Path) -> None:
         ("where", {"job": "mine"}, "job"),
     ],
 )
-async def test_arguments_of_the_wrong_type_are_told_clearly_and_nothing_runs(
+async def test_arguments_of_the_wrong_type_are_reported_and_nothing_runs(
     tmp_path: Path, tool: str, arguments: dict[str, Any], word: str
 ) -> None:
     told, (text,) = await called(tmp_path, says((tool, arguments)))
@@ -368,13 +368,13 @@ async def test_arguments_of_the_wrong_type_are_told_clearly_and_nothing_runs(
     assert word in text
 
 
-async def test_what_it_raises_is_the_calls_failure(tmp_path: Path) -> None:
+async def test_an_exception_of_a_function_tool_fails_its_call(tmp_path: Path) -> None:
     told, (text,) = await called(tmp_path, says(("fails", {"why": "no wind today"})))
     assert told == ["failed"]
     assert "no wind today" in text
 
 
-async def test_one_that_does_not_say_that_it_reads_is_decided_like_a_change(tmp_path: Path) -> None:
+async def test_a_function_tool_without_a_read_only_mark_is_decided_as_mutating(tmp_path: Path) -> None:
     told, _ = await called(tmp_path, says(("where", {})), mode="plan")
     assert told == ["denied"]
     told, _ = await called_again(tmp_path)
@@ -387,7 +387,7 @@ async def called_again(tmp_path: Path) -> tuple[list[str], list[str]]:
     return await called(folder, says(("wind", {"place": "x"})), mode="plan")
 
 
-def test_the_schema_tells_the_model_types_defaults_and_bounds(tmp_path: Path) -> None:
+def test_the_schema_has_types_defaults_and_bounds(tmp_path: Path) -> None:
     registry = Registry(tools_of_file(own_file(tmp_path)))
     wind = registry.describe(registry.tools["wind"])
     assert wind.description == "How the wind blows."
@@ -417,12 +417,12 @@ def test_the_schema_tells_the_model_types_defaults_and_bounds(tmp_path: Path) ->
         ("import nothing_of_that_name", "nothing_of_that_name"),
     ],
 )
-def test_a_file_that_is_wrong_is_told_with_what_is_wrong(tmp_path: Path, text: str, word: str) -> None:
+def test_an_invalid_tool_file_is_reported_with_its_mistake(tmp_path: Path, text: str, word: str) -> None:
     with pytest.raises(InvalidInput, match=word.replace("(", r"\(")):
         Registry(tools_of_file(own_file(tmp_path, text)))
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_tool_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"none\.py"):
         tools_of_file(tmp_path / "none.py")
 
@@ -441,7 +441,7 @@ def test_a_parameter_that_is_no_keyword_of_a_struct_still_works(tmp_path: Path) 
     assert Registry([made]).describe(made).parameters["required"] == ["kw_only"]
 
 
-def test_annotations_that_are_put_off_are_read(tmp_path: Path) -> None:
+def test_postponed_annotations_are_resolved(tmp_path: Path) -> None:
     text = """
     from __future__ import annotations
 
@@ -462,7 +462,7 @@ def test_annotations_that_are_put_off_are_read(tmp_path: Path) -> None:
     assert Registry([made]).describe(made).parameters["required"] == ["boat"]
 
 
-async def test_a_slow_function_that_is_not_async_holds_up_nobody_and_ends_by_its_limit(tmp_path: Path) -> None:
+async def test_a_slow_synchronous_function_blocks_nobody_and_ends_at_its_limit(tmp_path: Path) -> None:
     text = """
     import time
 
@@ -522,13 +522,13 @@ async def test_the_settings_name_the_files_beside_them(tmp_path: Path) -> None:
         "tools = 1\n",
     ],
 )
-def test_wrong_settings_are_told(tmp_path: Path, text: str) -> None:
+def test_wrong_tool_settings_are_reported(tmp_path: Path, text: str) -> None:
     settled(tmp_path, text)
     with pytest.raises(InvalidInput, match=r"tools\.toml"):
         runtime_of(tmp_path)
 
 
-def test_a_tool_of_ones_own_cannot_take_the_name_of_another(tmp_path: Path) -> None:
+def test_a_custom_tool_cannot_take_the_name_of_another(tmp_path: Path) -> None:
     settled(tmp_path, 'files = ["mine.py"]\n')
     text = "from pilothouse.tools.function_tools import tool\n@tool()\ndef execute(): 'Mine.'"
     own_file(tmp_path / "own", text)
@@ -604,13 +604,13 @@ async def test_an_installed_package_brings_tools(tmp_path: Path, package: str) -
     assert life == ["start", "stop"]
 
 
-def test_a_package_that_is_broken_is_told_by_name(tmp_path: Path, package: str) -> None:
+def test_a_broken_tool_package_is_reported_by_name(tmp_path: Path, package: str) -> None:
     (tmp_path / "site" / f"{package}.py").write_text("raise RuntimeError('low water')")
     with pytest.raises(InvalidInput, match="low water"):
         tools_of_packages()
 
 
-def test_a_tool_that_needs_another_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_tool_with_a_missing_dependency_is_reported(tmp_path: Path) -> None:
     text = "from pilothouse.tools.function_tools import tool\n@tool(needs=['tide', 'moon'])\ndef moor(): 'Moor.'"
     with pytest.raises(InvalidInput, match="tide, moon"):
         Registry(tools_of_file(own_file(tmp_path, text)))
@@ -631,14 +631,14 @@ class Living(NoteTool):
         self._life.append(f"stop {self.name}")
 
 
-async def test_beginnings_are_in_order_and_ends_the_other_way_round(tmp_path: Path) -> None:
+async def test_tools_start_in_order_and_stop_in_reverse_order(tmp_path: Path) -> None:
     life: list[str] = []
     async with furnished(tmp_path, tools=[Living("one", life), Living("two", life)]).runtime:
         assert life == ["start one", "start two"]
     assert life[2:] == ["stop two", "stop one"]
 
 
-async def test_one_that_cannot_begin_ends_those_that_have(tmp_path: Path) -> None:
+async def test_a_tool_that_fails_to_start_stops_those_already_started(tmp_path: Path) -> None:
     life: list[str] = []
     world = furnished(tmp_path, tools=[Living("one", life), Living("two", life, fails=True)])
     with pytest.raises(RuntimeError, match="two cannot"):
@@ -652,7 +652,7 @@ class Stubborn(Living):
         raise RuntimeError("I do not stop")
 
 
-async def test_one_that_cannot_end_keeps_neither_the_others_nor_the_store_from_it(tmp_path: Path) -> None:
+async def test_a_tool_that_fails_to_stop_does_not_keep_others_or_the_store_from_closing(tmp_path: Path) -> None:
     life: list[str] = []
     world = furnished(tmp_path, tools=[Living("one", life), Stubborn("two", life)])
     await world.runtime.start()

@@ -121,7 +121,7 @@ async def test_a_copy_never_replaces_a_file_and_stays_in_the_workspace(tmp_path:
 
 
 @pytest.mark.parametrize("name", ["..", "%2e%2e", "a%2Fb", "..%2F..%2Fcore", "%00", "x" * 900, "%2Fetc%2Fpasswd"])
-async def test_a_name_that_leads_elsewhere_is_not_found(tmp_path: Path, name: str) -> None:
+async def test_an_upload_name_with_a_path_is_not_found(tmp_path: Path, name: str) -> None:
     async with serving(tmp_path) as (world, served, _):
         context_id = await world.start()
         await upload(served, context_id, "notes.txt")

@@ -89,7 +89,7 @@ async def test_a_user_with_roots_works_beneath_them_and_nowhere_else(tmp_path: P
         assert (await here.answer("POST", "/api/contexts", {"workspace": "secret"}, TOKEN))[0] == 201
 
 
-async def test_a_file_of_a_conversation_takes_a_user_with_roots_nowhere_else(tmp_path: Path) -> None:
+async def test_an_import_does_not_take_a_user_outside_their_roots(tmp_path: Path) -> None:
     async with shared(tmp_path) as here:
         made = await here.world.runtime.create_context(here.root / "secret")
         lines = await export_of(here.served, TOKEN, made)
@@ -98,7 +98,7 @@ async def test_a_file_of_a_conversation_takes_a_user_with_roots_nowhere_else(tmp
         assert await import_to(here.served, here.token, lines, "context_id=mine&workspace=inner") == 201
 
 
-async def test_a_conversation_from_before_touches_nothing_outside_its_owners_roots(tmp_path: Path) -> None:
+async def test_an_older_conversation_touches_nothing_outside_its_owners_roots(tmp_path: Path) -> None:
     """Everything that looks into the folder: the conversation itself can still be read, and deleted."""
     looks = says(("read_file", {"path": "plan.txt"}), ("execute", {"command": "cat plan.txt"}))
     async with shared(tmp_path, writes("new.txt", "x"), DONE, looks, DONE) as here:
@@ -136,7 +136,7 @@ async def test_a_conversation_from_before_touches_nothing_outside_its_owners_roo
         assert (await here.answer("DELETE", path))[0] == 204
 
 
-async def test_folders_beside_the_workspace_are_reached_only_within_a_users_roots(tmp_path: Path) -> None:
+async def test_additional_folders_are_reached_only_within_a_users_roots(tmp_path: Path) -> None:
     beside = tmp_path / "root/secret"
     inside = tmp_path / "root/anna/inner"
     async with shared(tmp_path, extra_roots=[Root(beside, writable=False), Root(inside, writable=True)]) as here:
@@ -159,7 +159,7 @@ async def test_a_sub_agent_stays_within_the_roots_of_its_user(tmp_path: Path) ->
 @pytest.mark.parametrize(
     "text", ['root = ["/srv"]', "roots = []", 'roots = ["relative"]', "roots = 3", "", 'roots = ["/a"]\nmore = 1']
 )
-def test_a_mistake_in_a_users_table_is_told_and_lifts_nothing(tmp_path: Path, text: str) -> None:
+def test_a_mistake_in_a_users_table_is_reported_and_lifts_no_restriction(tmp_path: Path, text: str) -> None:
     file = tmp_path / "config.toml"
     file.write_text(f"[users.anna]\n{text}\n")
     with pytest.raises(InvalidInput, match=r"users\.anna"):
@@ -189,7 +189,7 @@ async def test_a_server_does_not_start_where_a_folder_of_a_user_is_missing_and_n
     assert "doesn't exist" in err
 
 
-async def test_who_asks_how_the_server_is_sees_nothing_of_what_others_do(tmp_path: Path) -> None:
+async def test_health_counts_only_the_users_own_contexts(tmp_path: Path) -> None:
     async with shared(tmp_path) as here, here.served.client() as local:
         for _ in range(3):
             await here.world.runtime.context(await here.world.runtime.create_context(here.root))
@@ -209,7 +209,7 @@ async def test_the_roots_of_other_users_are_closed_to_a_users_confined_commands(
         assert (await here.world.runtime.context(made)).workspace().foreign_roots == ()
 
 
-def test_a_table_for_a_user_who_does_not_exist_is_told(tmp_path: Path) -> None:
+def test_a_table_for_an_unknown_user_is_reported(tmp_path: Path) -> None:
     """A misspelt name restricts nobody."""
     (tmp_path / "folder").mkdir()
     config = tmp_path / "config.toml"

@@ -47,7 +47,7 @@ async def asking(tmp_path: Path, page: Path) -> AsyncIterator[aiohttp.ClientSess
         yield http
 
 
-async def test_the_built_page_is_given_and_asked_for_again_each_time(tmp_path: Path, page: Path) -> None:
+async def test_the_page_is_served_and_revalidated_each_time(tmp_path: Path, page: Path) -> None:
     async with asking(tmp_path, page) as http:
         async with http.get("/") as answer:
             assert (answer.status, answer.content_type) == (200, "text/html")
@@ -68,7 +68,7 @@ async def test_the_built_page_is_given_and_asked_for_again_each_time(tmp_path: P
         ("docs.css", "text/css", "no-cache"),
     ],
 )
-async def test_a_file_whose_name_says_what_it_holds_is_kept_by_the_browser_and_no_other(
+async def test_only_files_with_a_content_hash_in_their_name_are_cached(
     tmp_path: Path, page: Path, name: str, kind: str, kept: str
 ) -> None:
     async with asking(tmp_path, page) as http, http.get(f"/assets/{name}") as answer:
@@ -77,7 +77,7 @@ async def test_a_file_whose_name_says_what_it_holds_is_kept_by_the_browser_and_n
         assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_a_file_comes_packed_to_who_takes_it_packed(tmp_path: Path, page: Path) -> None:
+async def test_a_file_is_compressed_for_clients_that_accept_it(tmp_path: Path, page: Path) -> None:
     async with asking(tmp_path, page) as http:
         for said in ("gzip", "br, gzip;q=0.5", "deflate, GZIP; q=1.0"):
             async with http.get("/assets/index-Bx_9-aZ1.js", headers={"accept-encoding": said}) as answer:
@@ -100,13 +100,13 @@ async def test_a_file_comes_packed_to_who_takes_it_packed(tmp_path: Path, page: 
     "name",
     ["notes.txt", "index.html", "nothing.js", "..%2fsecret.js", "%2e%2e%2fsecret.js", ".js", "a.js%00", "%2fetc"],
 )
-async def test_nothing_else_is_given(tmp_path: Path, page: Path, name: str) -> None:
+async def test_no_other_asset_is_served(tmp_path: Path, page: Path, name: str) -> None:
     async with asking(tmp_path, page) as http, http.get(URL(f"/assets/{name}", encoded=True)) as answer:
         assert answer.status == 404
         assert "not" not in (await answer.json())["params"].values()
 
 
-async def test_where_the_page_was_not_built_it_is_said_what_to_do_in_the_readers_language(tmp_path: Path) -> None:
+async def test_a_missing_web_client_is_explained_in_the_readers_language(tmp_path: Path) -> None:
     async with asking(tmp_path, tmp_path / "nowhere") as http:
         for language, word in (("en", "hasn&#x27;t been built"), ("zh-CN", "尚未构建")):
             async with http.get("/", headers={"accept-language": language}) as answer:

@@ -64,7 +64,7 @@ async def talked(world: Small, turns: int = 8) -> ContextId:
 # the rows
 
 
-async def test_the_window_is_what_the_next_request_carries(tmp_path: Path) -> None:
+async def test_the_window_equals_the_next_request(tmp_path: Path) -> None:
     async with serving(tmp_path, overview=OverviewSettings()) as (world, client, _):
         context_id = await talked(world, 3)
         await world.runtime.set_prompt_addition(context_id, "Speak of tulips.")
@@ -86,7 +86,7 @@ async def test_the_window_is_what_the_next_request_carries(tmp_path: Path) -> No
         assert sent["tools"] == found["request"]["tools"]
 
 
-async def test_usage_has_what_was_used_and_how_full_the_window_is(tmp_path: Path) -> None:
+async def test_usage_has_consumed_tokens_and_the_fill_of_the_window(tmp_path: Path) -> None:
     answer = Answer(text="x", usage=Usage(input_tokens=1_000_000, output_tokens=500_000))
     async with serving(tmp_path, model=Model([answer])) as (world, client, _):
         context_id = await world.start()
@@ -132,7 +132,7 @@ async def test_compressing_is_previewed_done_and_undone(tmp_path: Path) -> None:
         )
 
 
-async def test_where_there_is_nothing_to_compress_it_is_409(tmp_path: Path) -> None:
+async def test_compressing_a_short_context_is_409(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, client, _):
         context_id = await world.start()
         await world.turn(context_id)
@@ -140,7 +140,7 @@ async def test_where_there_is_nothing_to_compress_it_is_409(tmp_path: Path) -> N
             assert await refusal(client, "POST", at(context_id, "compress"), body) == (409, "nothing_to_compress")
 
 
-async def test_while_a_turn_is_open_only_a_preview_is_given(tmp_path: Path) -> None:
+async def test_only_a_preview_of_a_compression_is_possible_during_a_turn(tmp_path: Path) -> None:
     look = NoteTool("look", "read_only", hold=True)
     async with serving(tmp_path, tools=[look], model=Model([*[Answer(text=WORDS)] * 8, looks("a")])) as (
         world,
@@ -164,7 +164,7 @@ async def test_while_a_turn_is_open_only_a_preview_is_given(tmp_path: Path) -> N
     "body",
     [{"focus": ""}, {"focus": "x" * (MAX_FOCUS_CHARACTERS + 1)}, {"focus": 3}, {"preview": "yes"}, {"more": 1}, []],
 )
-async def test_what_makes_no_sense_is_422(tmp_path: Path, body: Any) -> None:
+async def test_an_invalid_compress_request_is_422(tmp_path: Path, body: Any) -> None:
     async with serving(tmp_path) as (world, client, _):
         context_id = await talked(world)
         ids = await world.ids(context_id)
@@ -172,7 +172,7 @@ async def test_what_makes_no_sense_is_422(tmp_path: Path, body: Any) -> None:
         assert await world.ids(context_id) == ids
 
 
-async def test_pins_are_put_and_taken_away_and_kept_by_compressions(tmp_path: Path) -> None:
+async def test_pins_are_set_removed_and_kept_by_compressions(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, client, _):
         context_id = await talked(world)
         ids = await world.ids(context_id)
@@ -210,7 +210,7 @@ async def test_the_fifty_first_pin_is_409(tmp_path: Path) -> None:
         assert len((await client.request("PUT", over))["pins"]) == MAX_PINS
 
 
-async def test_the_overview_is_put_now(tmp_path: Path) -> None:
+async def test_the_overview_can_be_added_on_request(tmp_path: Path) -> None:
     (tmp_path / "tulip.py").write_text("x")
     async with serving(tmp_path) as (world, client, _):
         context_id = await world.start()
@@ -228,7 +228,7 @@ async def test_the_overview_is_put_now(tmp_path: Path) -> None:
         tmp_path.mkdir()
 
 
-async def test_models_are_told_with_what_is_known_of_them(tmp_path: Path) -> None:
+async def test_models_are_listed_with_their_known_facts(tmp_path: Path) -> None:
     async with serving(tmp_path) as (_, client, _):
         page = await client.request("GET", "/api/models")
     assert page["next"] is None
@@ -242,7 +242,7 @@ async def test_models_are_told_with_what_is_known_of_them(tmp_path: Path) -> Non
     ]
 
 
-async def test_a_model_is_chosen_and_left_again(tmp_path: Path) -> None:
+async def test_a_model_is_chosen_and_reset(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, client, _):
         context_id = (await client.request("POST", "/api/contexts", {"model": "plain"}))["context_id"]
         assert (await client.request("GET", at(context_id)))["config"]["model"] == "plain"
@@ -258,7 +258,7 @@ async def test_a_model_is_chosen_and_left_again(tmp_path: Path) -> None:
         assert (await client.request("PATCH", at(context_id), {"model": None}))["config"]["model"] == "test"
 
 
-async def test_personas_are_told_and_their_model_counts(tmp_path: Path) -> None:
+async def test_personas_are_listed_and_their_model_is_used(tmp_path: Path) -> None:
     personas = Personas([Persona("ada", role="gardener", prompt="Begin with the soil.", model="other")])
     async with serving(tmp_path, personas=lambda _: personas) as (_, client, _):
         (shown,) = (await client.request("GET", "/api/personas"))["items"]
@@ -270,7 +270,7 @@ async def test_personas_are_told_and_their_model_counts(tmp_path: Path) -> None:
         assert "Begin with the soil." in window["parts"][0]["text"]
 
 
-async def test_what_comes_with_a_message_is_kept_and_bounded(tmp_path: Path) -> None:
+async def test_attachments_of_a_message_are_stored_and_bounded(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, client, _):
         context_id = await world.start()
         body: dict[str, Any] = {"payload": {"type": "text", "content": "hi"}}
@@ -310,7 +310,7 @@ ROWS = [
 ]
 
 
-async def test_for_another_user_there_is_no_such_context_in_any_row(tmp_path: Path) -> None:
+async def test_every_window_route_is_404_for_another_user(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, _, served):
         context_id = await talked(world)
         (first, *_) = await world.ids(context_id)
@@ -407,7 +407,9 @@ def streamed(number: int) -> list[Answer]:
 
 
 @pytest.mark.parametrize("seed", range(20 if LONG else 4))
-async def test_copies_converge_through_compressions_and_undos_while_messages_stream(tmp_path: Path, seed: int) -> None:
+async def test_replicas_converge_through_compressions_and_undos_while_messages_stream(
+    tmp_path: Path, seed: int
+) -> None:
     chance = random.Random(seed)
     turns = [answer for number in range(12) for answer in streamed(number)]
     async with (
@@ -497,7 +499,7 @@ class Deaf(Client):
                 yield name, data
 
 
-async def test_a_copy_that_lost_every_signal_of_a_compression_is_right_after_the_next_one(tmp_path: Path) -> None:
+async def test_a_replica_that_lost_every_signal_of_a_compression_is_right_after_the_next_one(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, client, served), Deaf(served.url, TOKEN) as deaf:
         context_id = await talked(world)
         async with ContextReplica(deaf, context_id) as copy:
@@ -516,7 +518,7 @@ async def test_a_copy_that_lost_every_signal_of_a_compression_is_right_after_the
                 await is_as_it_is(world, client, context_id, copy)
 
 
-async def test_a_copy_that_pulls_while_the_branch_moves_is_right_in_the_end(tmp_path: Path) -> None:
+async def test_a_replica_that_pulls_while_the_branch_moves_converges(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, client, _):
         context_id = await talked(world)
 
@@ -626,9 +628,7 @@ async def test_a_completion_through_a_turn_that_compresses_in_the_middle_has_not
 
 
 @pytest.mark.parametrize("compressions", [1, 3])
-async def test_who_looks_only_when_all_is_over_is_told_the_whole_turn_and_nothing_of_others(
-    tmp_path: Path, compressions: int
-) -> None:
+async def test_a_late_follower_gets_the_whole_turn_and_nothing_of_others(tmp_path: Path, compressions: int) -> None:
     async with serving(tmp_path) as (world, _, _):
         context_id = await before_a_turn_that_compresses_in_the_middle(world)
         place = branch_end(await world.runtime.context(context_id))

@@ -45,7 +45,7 @@ async def refused(client: Client, method: str, path: str, body: Any = None) -> t
 # undoing
 
 
-async def test_undoing_over_http_puts_back_tells_which_files_and_is_audited(tmp_path: Path) -> None:
+async def test_undo_over_http_restores_and_names_files_and_is_audited(tmp_path: Path) -> None:
     world = furnished(tmp_path, writes("a.txt", "two"), DONE)
     (world.workspace / "a.txt").write_text("one")
     async with opened(world) as (client, _):
@@ -62,7 +62,7 @@ async def test_undoing_over_http_puts_back_tells_which_files_and_is_audited(tmp_
         assert (status, code) == (409, "nothing_to_undo")
 
 
-async def test_an_undo_that_meets_a_persons_edit_names_the_file_and_touches_nothing(tmp_path: Path) -> None:
+async def test_an_undo_in_conflict_with_a_persons_edit_names_the_file_and_touches_nothing(tmp_path: Path) -> None:
     world = furnished(tmp_path, writes("a.txt", "two"), DONE)
     (world.workspace / "a.txt").write_text("one")
     async with opened(world) as (client, _):
@@ -78,7 +78,7 @@ async def test_an_undo_that_meets_a_persons_edit_names_the_file_and_touches_noth
 
 
 @pytest.mark.parametrize(("language", "words"), [("en", "left as they are: b"), ("zh", "保持现状：b")])
-async def test_an_undo_in_part_names_what_stays_in_the_persons_language(
+async def test_a_partial_undo_names_skipped_files_in_the_persons_language(
     tmp_path: Path, language: str, words: str
 ) -> None:
     world = furnished(tmp_path, runs("echo agent > a; echo agent > b"), DONE)
@@ -185,7 +185,7 @@ async def test_outputs_of_another_context_cannot_be_read(tmp_path: Path) -> None
 # while it runs
 
 
-async def test_what_a_command_prints_is_shown_while_it_runs(tmp_path: Path) -> None:
+async def test_output_of_a_running_command_is_shown(tmp_path: Path) -> None:
     go = tmp_path / "go"
     command = f"echo one; echo two; while [ ! -e {go} ]; do sleep 0.05; done; echo three"
     world = furnished(tmp_path, runs(command), DONE)
@@ -210,7 +210,7 @@ async def test_what_a_command_prints_is_shown_while_it_runs(tmp_path: Path) -> N
         assert call["result"] == "one\ntwo\nthree\n"
 
 
-async def test_signals_of_what_is_printed_come_spaced_however_fast_it_prints(tmp_path: Path) -> None:
+async def test_signals_of_command_output_are_spaced_at_any_speed(tmp_path: Path) -> None:
     command = "for n in $(seq 1 300); do echo line $n; sleep 0.005; done"
     world = furnished(tmp_path, runs(command), DONE, store=MemoryStore())
     async with world.runtime:
@@ -234,7 +234,7 @@ async def test_signals_of_what_is_printed_come_spaced_however_fast_it_prints(tmp
         assert sorted(gaps)[len(gaps) // 2] > 0.08
 
 
-async def test_only_the_end_of_what_is_printed_is_held_in_memory(tmp_path: Path) -> None:
+async def test_only_the_end_of_the_output_is_held_in_memory(tmp_path: Path) -> None:
     go = tmp_path / "go"
     command = f"seq 1 200000; while [ ! -e {go} ]; do sleep 0.05; done"
     world = furnished(tmp_path, runs(command), DONE)

@@ -164,7 +164,7 @@ async def test_a_rules_log_that_was_cut_or_rewritten_does_not_revive_a_revoked_r
         await world.runtime.close()
 
 
-async def test_a_rules_log_that_was_removed_makes_everything_ask(tmp_path: Path) -> None:
+async def test_a_removed_rules_log_makes_every_call_ask(tmp_path: Path) -> None:
     await given_and_revoked(tmp_path)
     shutil.rmtree(tmp_path / "data/users")
     world = opened(tmp_path, CHANGE, DONE)
@@ -172,7 +172,7 @@ async def test_a_rules_log_that_was_removed_makes_everything_ask(tmp_path: Path)
     await world.runtime.close()
 
 
-async def test_no_rule_opens_what_waits_because_the_rules_are_in_doubt(tmp_path: Path) -> None:
+async def test_no_rule_allows_calls_that_ask_because_of_a_damaged_rules_log(tmp_path: Path) -> None:
     log = await given_and_revoked(tmp_path)
     log.write_bytes(without_last_line(log.read_bytes()))
     world = opened(tmp_path, CHANGE, DONE)
@@ -186,7 +186,7 @@ async def test_no_rule_opens_what_waits_because_the_rules_are_in_doubt(tmp_path:
     await world.runtime.close()
 
 
-async def test_the_person_accepts_the_rules_by_revoking_the_rule_that_stands_for_them(tmp_path: Path) -> None:
+async def test_the_person_accepts_the_rules_log_by_revoking_its_substitute_rule(tmp_path: Path) -> None:
     log = await given_and_revoked(tmp_path)
     log.write_bytes(without_last_line(log.read_bytes()))
     world = opened(tmp_path)
@@ -219,7 +219,7 @@ async def test_asking_for_the_damage_of_a_rules_log_hashes_nothing(
 
 
 @pytest.mark.parametrize("tampered", TAMPERING)
-async def test_what_a_person_accepted_stays_accepted_until_it_is_changed_again(
+async def test_an_accepted_rules_log_stays_accepted_until_it_changes_again(
     tmp_path: Path, tampered: Callable[[bytes], bytes]
 ) -> None:
     log = await given_and_revoked(tmp_path)
@@ -243,7 +243,7 @@ async def test_what_a_person_accepted_stays_accepted_until_it_is_changed_again(
     await world.runtime.close()
 
 
-async def test_an_acceptance_that_a_kill_kept_from_being_noted_is_asked_for_again(tmp_path: Path) -> None:
+async def test_an_acceptance_that_a_kill_kept_from_being_recorded_is_requested_again(tmp_path: Path) -> None:
     log = await given_and_revoked(tmp_path)
     log.write_bytes(without_last_line(log.read_bytes()))
     shutil.copytree(tmp_path / "state", tmp_path / "before")
@@ -281,7 +281,7 @@ async def chain_of(path: Path, context_id: ContextId) -> tuple[bool, bool, int |
     return found.whole, found.confirmed, found.broken_at
 
 
-async def test_a_chain_that_was_written_here_is_whole_and_confirmed_at_once_and_after_a_restart(tmp_path: Path) -> None:
+async def test_a_chain_written_here_is_confirmed_at_once_and_after_a_restart(tmp_path: Path) -> None:
     world = opened(tmp_path, CHANGE, DONE, ids_from=0)
     context_id = await world.start("agent")
     assert (await world.runtime.audit(context_id)).chain.confirmed
@@ -292,9 +292,7 @@ async def test_a_chain_that_was_written_here_is_whole_and_confirmed_at_once_and_
 
 
 @pytest.mark.parametrize("lines", [1, 3])
-async def test_a_conversation_whose_last_entries_were_cut_is_told_and_everything_in_it_waits(
-    tmp_path: Path, lines: int
-) -> None:
+async def test_a_cut_conversation_is_reported_and_every_call_in_it_asks(tmp_path: Path, lines: int) -> None:
     context_id = await conversation(tmp_path)
     count = len(audit_file(tmp_path, context_id).read_bytes().splitlines())
     cut_audit(tmp_path, context_id, lines)
@@ -308,7 +306,7 @@ async def test_a_conversation_whose_last_entries_were_cut_is_told_and_everything
     assert (await chain_of(tmp_path, context_id))[0] is False  # going on with it does not cover it up
 
 
-async def test_the_person_goes_on_with_a_cut_conversation_by_revoking_the_rule_that_stands_for_it(
+async def test_the_person_accepts_a_cut_conversation_by_revoking_its_substitute_rule(
     tmp_path: Path,
 ) -> None:
     context_id = await conversation(tmp_path)
@@ -363,7 +361,9 @@ class DiskWithoutHeads(Disk):
 
 
 @pytest.mark.parametrize("kind", ["conversation", "rules"])
-async def test_an_acceptance_that_cannot_be_noted_is_refused_and_calls_go_on_waiting(tmp_path: Path, kind: str) -> None:
+async def test_an_acceptance_that_cannot_be_recorded_is_refused_and_calls_keep_waiting(
+    tmp_path: Path, kind: str
+) -> None:
     """Nothing but the note outside of the data directory says that the person has accepted."""
     context_id = await conversation(tmp_path)
     if kind == "conversation":
@@ -386,7 +386,7 @@ async def test_an_acceptance_that_cannot_be_noted_is_refused_and_calls_go_on_wai
     await world.runtime.close()
 
 
-async def test_entries_that_were_forged_reordered_or_removed_are_found(tmp_path: Path) -> None:
+async def test_forged_reordered_and_removed_entries_are_detected(tmp_path: Path) -> None:
     context_id = await conversation(tmp_path)
     file = audit_file(tmp_path, context_id)
     whole = file.read_bytes()
@@ -465,7 +465,7 @@ async def test_calls_wait_where_an_entry_was_forged_until_the_person_accepts_it(
     assert not (await chain_of(tmp_path, context_id))[0]
 
 
-async def test_a_chain_that_was_written_anew_as_a_whole_is_found(tmp_path: Path) -> None:
+async def test_a_completely_rewritten_chain_is_detected(tmp_path: Path) -> None:
     context_id = await conversation(tmp_path)
     folder = tmp_path / "data/contexts" / context_id
     old = [msgspec.json.decode(line) for line in audit_file(tmp_path, context_id).read_bytes().splitlines()]
@@ -508,7 +508,7 @@ async def test_a_head_that_is_older_than_the_chain_is_normal(tmp_path: Path, tur
     await world.runtime.close()
 
 
-async def test_a_data_directory_that_was_removed_is_told_and_goes_on_when_the_person_has_looked(
+async def test_a_removed_data_directory_is_reported_until_the_person_accepts(
     tmp_path: Path,
 ) -> None:
     """Whoever could make it look new for a moment could put an older copy back."""
@@ -526,9 +526,7 @@ async def test_a_data_directory_that_was_removed_is_told_and_goes_on_when_the_pe
 
 
 @pytest.mark.parametrize("turns", [0, 5])
-async def test_a_conversation_that_was_removed_and_begun_anew_by_its_name_is_told_and_waits(
-    tmp_path: Path, turns: int
-) -> None:
+async def test_a_removed_conversation_restarted_under_its_name_is_reported_and_asks(tmp_path: Path, turns: int) -> None:
     """However many entries the new one has."""
     world = opened(tmp_path, CHANGE, DONE, ids_from=0)
     context_id = await world.runtime.create_context(world.workspace, mode="agent", context_id="work")
@@ -554,7 +552,7 @@ async def test_a_conversation_that_was_removed_and_begun_anew_by_its_name_is_tol
     assert await chain_of(tmp_path, context_id) == (True, True, None)
 
 
-async def test_a_deleted_conversation_begins_anew_by_its_name_and_nothing_is_told(tmp_path: Path) -> None:
+async def test_a_deleted_conversation_can_be_restarted_under_its_name_without_a_report(tmp_path: Path) -> None:
     world = opened(tmp_path, CHANGE, DONE, CHANGE, DONE, ids_from=0)
     for _ in range(2):
         context_id = await world.runtime.create_context(world.workspace, mode="agent", context_id="work")
@@ -566,7 +564,7 @@ async def test_a_deleted_conversation_begins_anew_by_its_name_and_nothing_is_tol
     await world.runtime.close()
 
 
-async def test_a_deleted_conversation_leaves_nothing_that_is_missed_and_a_removed_one_is(tmp_path: Path) -> None:
+async def test_only_removed_and_not_deleted_conversations_are_reported_as_missing(tmp_path: Path) -> None:
     first, second = await conversation(tmp_path), None
     world = opened(tmp_path, CHANGE, DONE)
     second = await world.start("agent")

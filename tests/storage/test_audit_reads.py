@@ -221,7 +221,7 @@ async def test_an_audit_that_grows_by_many_checkpoints_is_checked_once(
     await world.runtime.close()
 
 
-async def test_a_pipe_in_the_place_of_an_audit_is_told_and_holds_up_nothing(tmp_path: Path) -> None:
+async def test_a_pipe_in_the_place_of_an_audit_is_reported_and_blocks_nothing(tmp_path: Path) -> None:
     context_id = await conversation(tmp_path)
     path = audit_file(tmp_path, context_id)
     path.unlink()
@@ -307,7 +307,7 @@ async def test_entries_behind_a_line_that_cannot_be_read_are_paged_through(tmp_p
     await world.runtime.close()
 
 
-async def test_a_forged_entry_is_printed_as_it_is_stored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_forged_entry_is_printed_unchanged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     context_id = await conversation(tmp_path)
     path = audit_file(tmp_path, context_id)
     first, *others = path.read_bytes().splitlines(keepends=True)

@@ -176,7 +176,7 @@ def place_link(path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["audit.jsonl", "metadata.json", "keys.jsonl", "streaming.log", "journal", "head", "rules"]
 )
-async def test_a_pipe_or_link_in_the_place_of_a_file_neither_waits_nor_leads_elsewhere(
+async def test_a_pipe_or_link_in_the_place_of_a_file_neither_blocks_nor_is_followed(
     tmp_path: Path, name: str, place: Callable[[Path], None]
 ) -> None:
     context_id = await conversation(tmp_path)
@@ -279,7 +279,7 @@ async def test_a_log_of_too_many_rules_is_a_clear_error(
     await world.runtime.close()
 
 
-async def test_a_head_that_claims_to_accept_more_than_there_is_accepts_nothing(tmp_path: Path) -> None:
+async def test_a_head_that_accepts_more_entries_than_exist_accepts_nothing(tmp_path: Path) -> None:
     log = await given_and_revoked(tmp_path)
     (head,) = (tmp_path / "state/audit-heads").glob("*/users/local")
     noted = msgspec.json.decode(head.read_bytes())

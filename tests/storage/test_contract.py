@@ -82,7 +82,7 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Make, Reopen
     return make, reopen
 
 
-async def test_what_was_committed_is_what_is_opened(stores: tuple[Make, Reopen]) -> None:
+async def test_an_opened_context_equals_the_committed_one(stores: tuple[Make, Reopen]) -> None:
     make, reopen = stores
     store = make()
     assert await store.create(first()) == 1
@@ -109,7 +109,7 @@ async def test_a_stale_version_or_fence_changes_nothing(stores: tuple[Make, Reop
     await store.close()
 
 
-async def test_what_is_not_there_is_said_so(stores: tuple[Make, Reopen]) -> None:
+async def test_missing_contexts_branches_and_calls_are_not_found(stores: tuple[Make, Reopen]) -> None:
     store = stores[0]()
     with pytest.raises(NotFound):
         await store.open(ContextId("nobody"))
@@ -247,7 +247,7 @@ async def test_a_branch_is_renamed_with_its_list_and_another_one_takes_its_name_
     await store.close()
 
 
-async def test_what_was_renamed_is_not_found_under_its_old_name(stores: tuple[Make, Reopen]) -> None:
+async def test_a_renamed_branch_is_not_found_under_its_old_name(stores: tuple[Make, Reopen]) -> None:
     make, reopen = stores
     store = make()
     await store.create(first())

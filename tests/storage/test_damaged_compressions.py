@@ -56,7 +56,9 @@ async def damaged(
 
 
 @pytest.mark.parametrize("checkpoint_after", [None, "create"])
-async def test_a_damaged_line_before_it_costs_its_own_messages(tmp_path: Path, checkpoint_after: str | None) -> None:
+async def test_a_damaged_line_before_a_compression_costs_its_own_messages(
+    tmp_path: Path, checkpoint_after: str | None
+) -> None:
     steps = ("create", "fill", "compress", "since")
     store, opened = await damaged(tmp_path, "fill", *steps, checkpoint_after=checkpoint_after)
     assert [reason.code for reason in opened.damage] == ["journal_gap"]
@@ -65,7 +67,7 @@ async def test_a_damaged_line_before_it_costs_its_own_messages(tmp_path: Path, c
     await store.close()
 
 
-async def test_a_damaged_line_that_made_the_branch_leaves_what_it_was_renamed_to(tmp_path: Path) -> None:
+async def test_a_damaged_line_that_created_the_branch_leaves_the_renamed_one(tmp_path: Path) -> None:
     steps = ("create", "fill", "compress", "since", "undo", "last")
     store, opened = await damaged(tmp_path, "create", *steps)
     assert opened.branches[MAIN].length == len(await store.branch_ids(ID, MAIN))
@@ -74,7 +76,7 @@ async def test_a_damaged_line_that_made_the_branch_leaves_what_it_was_renamed_to
 
 
 @pytest.mark.parametrize("checkpoint_after", [None, "fill"])
-async def test_a_compression_that_cannot_be_read_leaves_the_branch_as_it_was(
+async def test_an_unreadable_compression_leaves_the_branch_unchanged(
     tmp_path: Path, checkpoint_after: str | None
 ) -> None:
     store, opened = await damaged(
@@ -86,7 +88,7 @@ async def test_a_compression_that_cannot_be_read_leaves_the_branch_as_it_was(
 
 
 @pytest.mark.parametrize("checkpoint_after", [None, "fill"])
-async def test_a_branch_told_anew_behind_a_compression_that_cannot_be_read_keeps_its_list(
+async def test_a_branch_stored_again_after_an_unreadable_compression_keeps_its_list(
     tmp_path: Path, checkpoint_after: str | None
 ) -> None:
     steps = ("create", "fill", "compress", "since", "told anew", "last")
@@ -97,7 +99,7 @@ async def test_a_branch_told_anew_behind_a_compression_that_cannot_be_read_keeps
 
 
 @pytest.mark.parametrize("checkpoint_after", [None, "fill"])
-async def test_an_undo_behind_a_compression_that_cannot_be_read_loses_nothing(
+async def test_an_undo_after_an_unreadable_compression_loses_nothing(
     tmp_path: Path, checkpoint_after: str | None
 ) -> None:
     steps = ("create", "fill", "compress", "since", "undo", "last")
@@ -109,7 +111,7 @@ async def test_an_undo_behind_a_compression_that_cannot_be_read_loses_nothing(
 
 
 @pytest.mark.parametrize("checkpoint_after", [None, "fill", "compress"])
-async def test_an_undo_that_cannot_be_read_leaves_it_compressed_with_its_original(
+async def test_an_unreadable_undo_leaves_the_branch_compressed_with_its_original(
     tmp_path: Path, checkpoint_after: str | None
 ) -> None:
     steps = ("create", "fill", "compress", "since", "undo", "last")

@@ -250,7 +250,7 @@ async def run(path: Path, seed: int) -> int:
 
 
 @pytest.mark.seconds(900)
-async def test_after_any_sequence_of_changes_and_crashes_the_file_store_gives_what_the_memory_store_gives(
+async def test_file_and_memory_store_agree_after_any_changes_and_crashes(
     tmp_path: Path, record_property: Record
 ) -> None:
     compared = 0

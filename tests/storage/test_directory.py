@@ -63,7 +63,7 @@ class HeldDisk(Disk):
         super().sync(fd)
 
 
-async def test_a_context_whose_maker_left_meanwhile_is_made_once_and_whole(tmp_path: Path) -> None:
+async def test_a_context_whose_creator_was_cancelled_is_created_once_and_whole(tmp_path: Path) -> None:
     disk = HeldDisk()
     world = World(tmp_path, Answer(text="here"), store=files(tmp_path, disk))
     disk.holding = True

@@ -57,7 +57,7 @@ async def test_the_folder_reads_as_documented(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_everything_is_private_to_the_user(tmp_path: Path) -> None:
+async def test_every_file_of_the_store_is_private_to_the_user(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         data = tmp_path / "data"
@@ -99,7 +99,7 @@ async def test_a_second_process_is_refused_and_a_dead_ones_lock_never_blocks(tmp
     await store.close()
 
 
-async def test_an_older_format_is_read_and_kept_as_it_was(tmp_path: Path) -> None:
+async def test_an_older_format_is_read_and_backed_up_unchanged(tmp_path: Path) -> None:
     store = await filled(tmp_path, checkpoint=True)
     await store.close()
     folder = tmp_path / "contexts" / ID
@@ -132,7 +132,7 @@ async def test_a_newer_format_is_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-async def test_one_damaged_context_never_hides_the_others(tmp_path: Path) -> None:
+async def test_a_damaged_context_does_not_hide_the_others(tmp_path: Path) -> None:
     store = await filled(tmp_path, checkpoint=True)
     for number in range(9):
         await store.create(Change(core=core(context_id=f"c{number}", title=str(number))))
@@ -155,7 +155,7 @@ async def test_a_missing_message_is_a_gap_and_the_rest_loads(tmp_path: Path) -> 
     await store.close()
 
 
-async def test_a_torn_tail_is_cut_kept_and_told_and_appending_goes_on_three_times(tmp_path: Path) -> None:
+async def test_a_torn_tail_is_cut_set_aside_and_reported_three_times_in_a_row(tmp_path: Path) -> None:
     store = await filled(tmp_path, checkpoint=False)
     abandon(store)
     folder = tmp_path / "contexts" / ID
@@ -234,7 +234,7 @@ def branch(name: str, key: str) -> Branch:
     return Branch(name=name, key=key, created_at=AT)
 
 
-async def test_a_damaged_line_that_made_a_branch_costs_nothing_behind_it(tmp_path: Path) -> None:
+async def test_a_damaged_line_that_created_a_branch_costs_nothing_after_it(tmp_path: Path) -> None:
     store = FileStore(tmp_path, now=lambda: AT)
     await store.create(first())
     await store.commit(ID, append(text(1)), expected=1)
@@ -268,7 +268,7 @@ async def test_a_blob_is_never_written_over(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_a_young_context_whose_journal_is_gone_is_listed_as_damaged_and_not_made_again(tmp_path: Path) -> None:
+async def test_a_new_context_without_its_journal_is_listed_as_damaged_and_not_recreated(tmp_path: Path) -> None:
     store = FileStore(tmp_path, now=lambda: AT)
     await store.create(first())
     abandon(store)

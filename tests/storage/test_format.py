@@ -17,7 +17,7 @@ def test_the_changelog_names_the_format() -> None:
     assert json.loads(EXPORT)["format"] == FORMAT
 
 
-async def test_what_is_written_says_its_format(tmp_path: Path) -> None:
+async def test_stored_metadata_names_its_format(tmp_path: Path) -> None:
     world = furnished(tmp_path, DONE)
     async with world.runtime:
         context_id = await world.start()

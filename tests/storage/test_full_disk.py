@@ -151,7 +151,7 @@ class Trial:
         await again.runtime.close()
 
 
-async def test_a_context_that_could_not_be_recovered_after_a_crash_is_when_there_is_room(tmp_path: Path) -> None:
+async def test_a_context_is_recovered_once_there_is_room(tmp_path: Path) -> None:
     """Also a call that had not started waits for the person again, as after any crash."""
     disk = FaultyDisk()
     store = FileStore(tmp_path / "data", now=lambda: NOW, disk=disk)
@@ -176,7 +176,7 @@ async def test_a_context_that_could_not_be_recovered_after_a_crash_is_when_there
     await again.runtime.close()
 
 
-async def test_what_is_kept_is_stored_when_the_runtime_closes(tmp_path: Path) -> None:
+async def test_a_kept_draft_is_stored_when_the_runtime_closes(tmp_path: Path) -> None:
     disk = FaultyDisk()
     world = World(tmp_path, *answers(1), DONE, store=FileStore(tmp_path / "data", now=lambda: NOW, disk=disk))
     world.change.release.clear()
@@ -226,7 +226,7 @@ def fill(folder: Path, *, leave: int = 0) -> Path:
     return ballast
 
 
-async def test_a_turn_on_a_disk_that_really_is_full_comes_to_rest_and_goes_on(small_disk: Path, tmp_path: Path) -> None:
+async def test_a_turn_on_a_really_full_disk_rests_and_continues(small_disk: Path, tmp_path: Path) -> None:
     store = FileStore(small_disk / "data", now=lambda: NOW)
     world = World(tmp_path, *answers(1), DONE, DONE, store=store)
     world.change.release.clear()
@@ -261,7 +261,7 @@ async def test_a_turn_on_a_disk_that_really_is_full_comes_to_rest_and_goes_on(sm
 
 
 @pytest.mark.parametrize("how", ["write_file", "execute"])
-async def test_a_change_that_undo_could_not_take_back_is_refused(small_disk: Path, tmp_path: Path, how: str) -> None:
+async def test_a_change_that_undo_cannot_record_is_refused(small_disk: Path, tmp_path: Path, how: str) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     large = os.urandom(60_000).hex()
@@ -280,7 +280,7 @@ async def test_a_change_that_undo_could_not_take_back_is_refused(small_disk: Pat
     await world.runtime.close()
 
 
-async def test_a_long_output_on_a_full_disk_is_told_without_its_whole(small_disk: Path, tmp_path: Path) -> None:
+async def test_a_long_output_on_a_full_disk_is_reported_without_the_whole(small_disk: Path, tmp_path: Path) -> None:
     (tmp_path / "lines").write_text("a line of text\n" * 20_000)
     world = World(tmp_path, runs("cat lines"), DONE, tools=builtins(), store=MemoryStore(small_disk / "data"))
     context_id = await world.start("review")  # it runs only because it reads: nothing is noted for undo
@@ -292,7 +292,7 @@ async def test_a_long_output_on_a_full_disk_is_told_without_its_whole(small_disk
     await world.runtime.close()
 
 
-def test_small_files_of_the_runtime_stay_as_they_were_on_a_full_disk(small_disk: Path, tmp_path: Path) -> None:
+def test_small_files_of_the_runtime_stay_unchanged_on_a_full_disk(small_disk: Path, tmp_path: Path) -> None:
     (tmp_path / ".pilothouse").mkdir()
     (tmp_path / ".pilothouse" / "config.toml").write_text('mode = "plan"\n')
     credentials, accepted = Credentials(small_disk / "credentials.json"), small_disk / "accepted_tools.json"

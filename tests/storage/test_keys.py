@@ -50,7 +50,7 @@ async def test_a_key_that_was_replayed_from_the_journal_is_known_after_the_next_
     await world.runtime.close()
 
 
-async def test_keys_that_were_asked_for_before_a_checkpoint_are_known_behind_it_with_those_that_follow(
+async def test_keys_looked_up_before_a_checkpoint_are_known_after_it_with_later_ones(
     tmp_path: Path,
 ) -> None:
     store = files(tmp_path)
@@ -99,7 +99,7 @@ async def test_a_key_whose_commit_was_refused_is_not_known(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("torn", [b"", b'{"key":"half a li'], ids=["whole", "torn"])
-async def test_keys_outlive_the_metadata_and_new_ones_are_not_written_over_them(tmp_path: Path, torn: bytes) -> None:
+async def test_keys_survive_lost_metadata_and_are_not_overwritten(tmp_path: Path, torn: bytes) -> None:
     world = world_on(tmp_path, files(tmp_path))
     context_id = await world.start()
     answers = {key: await pay(world, context_id, key) for key in ("k1", "k2")}

@@ -56,7 +56,7 @@ async def test_every_conversation_of_earlier_formats_is_listed_and_every_message
         assert len((await runtime.context("compressed")).branches) == 2  # the branch, and its original list
 
 
-async def test_a_call_that_was_pending_is_approved_and_runs_and_the_queue_goes_on(old: OldData) -> None:
+async def test_a_pending_call_of_earlier_formats_is_approved_and_runs_and_the_queue_continues(old: OldData) -> None:
     async with opened(old, Answer(text="Written."), Answer(text="And the queued one.")) as runtime:
         assert isinstance((await runtime.context("approval")).state, AwaitingToolApproval)
         (call,) = await runtime.pending_calls("approval")

@@ -65,9 +65,7 @@ class PowerDisk(Disk):
             left.write_bytes(self.content.get(origin, b""))
 
 
-async def test_what_was_acknowledged_survives_a_power_loss_at_any_commit(
-    tmp_path: Path, record_property: Record
-) -> None:
+async def test_acknowledged_commits_survive_a_power_loss_at_any_commit(tmp_path: Path, record_property: Record) -> None:
     disk = PowerDisk()
     turns = 40 if LONG else 12
     answers = []

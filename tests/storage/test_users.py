@@ -51,7 +51,7 @@ async def rules(world: World) -> list[tuple[str, str]]:
     return [(rule.effect, rule.scope.tool) for rule in await world.runtime.rules()]
 
 
-async def test_a_damaged_line_costs_its_rule_only_and_everything_waits_however_often_it_is_opened(
+async def test_a_damaged_line_costs_only_its_rule_and_every_call_asks(
     tmp_path: Path,
 ) -> None:
     log = await denied(tmp_path, "a", "b", "c")
@@ -74,7 +74,7 @@ async def test_a_damaged_line_costs_its_rule_only_and_everything_waits_however_o
     assert kept.read_bytes() == lines[1] + b"\n"
 
 
-async def test_a_line_that_was_never_finished_is_told_and_holds_up_nothing(tmp_path: Path) -> None:
+async def test_an_unfinished_line_is_reported_and_blocks_nothing(tmp_path: Path) -> None:
     log = await denied(tmp_path, "a", "b")
     whole = log.read_bytes()
     with log.open("ab") as file:
@@ -102,7 +102,7 @@ async def rules_with_a_byte_flipped(path: Path, log: Path, whole: bytes, offset:
     return found
 
 
-async def test_a_rule_whose_line_was_damaged_anywhere_is_stood_in_for(tmp_path: Path, record_property: Record) -> None:
+async def test_a_rule_with_a_damaged_line_has_a_substitute(tmp_path: Path, record_property: Record) -> None:
     log = await denied(tmp_path, "change")
     whole = log.read_bytes()
     offsets = range(0, len(whole) - 1, 1 if LONG else 9)
@@ -111,7 +111,7 @@ async def test_a_rule_whose_line_was_damaged_anywhere_is_stood_in_for(tmp_path: 
     record_property("figure", f"{len(offsets)} bytes of a rule flipped, everything waited each time")
 
 
-async def test_a_rule_of_which_only_the_end_of_the_line_is_damaged_is_not_taken_for_one_never_given(
+async def test_a_rule_with_a_damaged_line_end_is_not_lost(
     tmp_path: Path,
 ) -> None:
     log = await denied(tmp_path, "change")
@@ -175,7 +175,7 @@ async def test_a_folder_whose_sync_failed_is_synced_before_anything_in_it_is_ack
 
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
 @pytest.mark.parametrize("fault", ["ENOSPC", "EIO", "short"])
-async def test_what_was_acknowledged_is_there_and_what_was_refused_is_not(
+async def test_the_user_log_has_every_acknowledged_and_no_refused_entry(
     tmp_path: Path, fault: Fault, lasting: bool, record_property: Record
 ) -> None:
     fired = 0
@@ -232,7 +232,7 @@ class HeldStore(MemoryStore):
         return version
 
 
-async def test_a_rule_whose_giver_left_meanwhile_holds_and_others_can_be_given(tmp_path: Path) -> None:
+async def test_a_rule_whose_creator_was_cancelled_holds_and_others_can_be_added(tmp_path: Path) -> None:
     store = HeldStore()
     world = World(tmp_path, CALL, Answer(text="done"), store=store)
     context_id = await world.start("agent")

@@ -86,7 +86,7 @@ async def test_a_branch_name_that_cannot_be(tmp_path: Path, name: str) -> None:
         await world.runtime.switch_branch(context_id, "nowhere")
 
 
-async def test_nothing_to_answer_decide_cancel_or_retry(tmp_path: Path) -> None:
+async def test_answering_deciding_cancelling_and_retrying_without_a_turn_is_refused(tmp_path: Path) -> None:
     world = World(tmp_path)
     context_id = await world.start()
     for attempt in (
@@ -122,7 +122,7 @@ def test_settings_that_are_wrong_say_what_is_allowed(environment: dict[str, str]
         read_settings({**NOBODY, **environment})
 
 
-def test_without_a_key_it_is_the_demo_model() -> None:
+def test_without_a_key_the_demo_model_is_used() -> None:
     assert read_settings(NOBODY).model.provider == "demo"
     assert read_settings({**NOBODY, "OPENAI_API_KEY": "k"}).model.provider == "openai"
     assert read_settings({**NOBODY, "OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, model="openai:llama").key is None

@@ -43,9 +43,7 @@ def answers(count: int = 8) -> list[Answer]:
 
 
 @pytest.mark.parametrize("strategy", ["append", "rebase"])
-async def test_a_merge_brings_over_what_is_not_there_in_one_commit_and_copies_nothing(
-    tmp_path: Path, strategy: Strategy
-) -> None:
+async def test_a_merge_adds_missing_messages_in_one_commit_without_copies(tmp_path: Path, strategy: Strategy) -> None:
     world = World(tmp_path, *answers())
     context_id = await two_branches(world)
     before = await ids(world, context_id, "main")
@@ -72,7 +70,7 @@ async def test_a_merge_brings_over_what_is_not_there_in_one_commit_and_copies_no
     assert await ids(world, context_id, "main") == after, "nothing left: nothing changes"
 
 
-async def test_merging_to_and_fro_comes_to_rest(tmp_path: Path) -> None:
+async def test_merging_back_and_forth_converges(tmp_path: Path) -> None:
     world = World(tmp_path, *answers())
     context_id = await two_branches(world)
     assert (await world.runtime.merge(context_id, "idea")).merged == 2
@@ -81,7 +79,7 @@ async def test_merging_to_and_fro_comes_to_rest(tmp_path: Path) -> None:
     assert (await world.runtime.merge(context_id, "main", target="idea")).merged == 0
 
 
-async def test_cherry_picking_takes_what_is_named_in_the_order_given_and_lists_what_stands_in_the_way(
+async def test_cherry_picking_takes_messages_in_the_named_order_and_lists_conflicts(
     tmp_path: Path,
 ) -> None:
     change = Answer(calls=(ScriptedCall(tool="change", arguments={"text": "x"}),))
@@ -125,7 +123,7 @@ async def test_a_result_without_its_call_is_listed(tmp_path: Path) -> None:
     assert_valid_request(world.model.requests[-1])
 
 
-async def test_what_cannot_be_merged_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+async def test_an_impossible_merge_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     world = World(tmp_path, *answers())
     context_id = await two_branches(world)
     version = (await world.runtime.context(context_id)).version
@@ -138,7 +136,7 @@ async def test_what_cannot_be_merged_is_refused_and_changes_nothing(tmp_path: Pa
     assert (await world.runtime.context(context_id)).version == version
 
 
-async def test_nothing_is_merged_while_a_turn_is_open(tmp_path: Path) -> None:
+async def test_merging_is_refused_while_a_turn_is_open(tmp_path: Path) -> None:
     held = NoteTool("held", "read_only", hold=True)
     first = Answer(calls=(ScriptedCall(tool="held"),))
     world = World(tmp_path, first, Answer(text="x"), tools=[held])
@@ -154,7 +152,7 @@ async def test_nothing_is_merged_while_a_turn_is_open(tmp_path: Path) -> None:
     await world.runtime.rested(context_id)
 
 
-async def test_a_refused_merge_leaves_everything_as_it_was(tmp_path: Path) -> None:
+async def test_a_refused_merge_changes_nothing(tmp_path: Path) -> None:
     disk = FaultyDisk()
     world = World(tmp_path, *answers(), store=files(tmp_path, disk))
     context_id = await two_branches(world)
@@ -202,7 +200,7 @@ async def test_a_deleted_branch_is_gone_after_a_restart_and_its_name_can_be_used
     await again.runtime.close()
 
 
-async def test_a_prompt_of_a_branch_holds_on_it_alone_from_the_next_round_on(tmp_path: Path) -> None:
+async def test_a_branch_prompt_applies_to_its_branch_from_the_next_round(tmp_path: Path) -> None:
     world = World(tmp_path, *answers())
     context_id = await world.start()
     await world.runtime.create_branch(context_id, "pirate", prompt_addition="Talk like a pirate.")

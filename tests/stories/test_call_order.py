@@ -122,7 +122,7 @@ async def waiting(folder: Path, *calls: Asked) -> AsyncIterator[tuple[World, str
     ],
     ids=["new", "made executable", "replaced", "edited", "in a new folder", "two files"],
 )
-async def test_who_approves_a_write_and_a_command_has_approved_running_what_is_written(
+async def test_approving_a_write_and_a_command_approves_running_the_written_script(
     tmp_path: Path, is_there: bool, calls: list[Asked], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace = tmp_path / "workspace"
@@ -177,14 +177,14 @@ async def test_a_write_excuses_no_change_of_another_file(tmp_path: Path) -> None
     assert (ran.status, ran.reason and ran.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
 
 
-async def test_what_a_command_of_the_round_made_of_a_script_was_shown_to_nobody(tmp_path: Path) -> None:
+async def test_a_script_rewritten_by_a_command_of_the_round_does_not_run(tmp_path: Path) -> None:
     writes_by_command = executes("printf 'echo hidden > made' > run.sh")
     async with waiting(tmp_path, NEW_SCRIPT, writes_by_command, executes("sh run.sh")) as (world, context_id, pending):
         *_, ran = await decided(world, context_id, *pending)
     assert (ran.status, ran.reason and ran.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
 
 
-async def test_a_write_that_a_rule_let_run_was_shown_to_nobody(tmp_path: Path) -> None:
+async def test_a_write_that_a_rule_allowed_was_shown_to_nobody(tmp_path: Path) -> None:
     script = tmp_path / "workspace" / "run.sh"
     script.parent.mkdir()
     script.write_text(FOUND)
@@ -197,7 +197,7 @@ async def test_a_write_that_a_rule_let_run_was_shown_to_nobody(tmp_path: Path) -
     assert (ran.status, ran.reason and ran.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
 
 
-async def test_a_write_that_was_asked_for_after_a_command_is_not_what_the_command_runs(tmp_path: Path) -> None:
+async def test_a_write_requested_after_a_command_is_not_run_by_it(tmp_path: Path) -> None:
     script = tmp_path / "workspace" / "run.sh"
     script.parent.mkdir()
     script.write_text(FOUND)

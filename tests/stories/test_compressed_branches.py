@@ -64,7 +64,9 @@ async def goes_on(world: Small, context_id: str, branch: str) -> None:
 
 
 @strategies
-async def test_what_the_target_tells_in_short_is_not_merged_into_it_again(tmp_path: Path, strategy: Strategy) -> None:
+async def test_messages_that_the_target_has_summarized_are_not_merged_into_it(
+    tmp_path: Path, strategy: Strategy
+) -> None:
     world = Small(tmp_path)
     context_id, _, _, there = await branched(world)
     assert await merge_all(world, context_id, "idea", "main", strategy) == there
@@ -73,9 +75,7 @@ async def test_what_the_target_tells_in_short_is_not_merged_into_it_again(tmp_pa
 
 
 @strategies
-async def test_a_summary_of_what_the_target_holds_whole_is_not_merged_into_it(
-    tmp_path: Path, strategy: Strategy
-) -> None:
+async def test_a_summary_of_messages_that_the_target_has_is_not_merged(tmp_path: Path, strategy: Strategy) -> None:
     world = Small(tmp_path)
     context_id, common, here, there = await branched(world)
     assert await merge_all(world, context_id, "main", "idea", strategy) == here
@@ -87,7 +87,9 @@ async def test_a_summary_of_what_the_target_holds_whole_is_not_merged_into_it(
 
 
 @strategies
-async def test_a_summary_of_what_the_target_lacks_goes_over_in_its_place(tmp_path: Path, strategy: Strategy) -> None:
+async def test_a_summary_of_messages_that_the_target_lacks_is_merged_in_its_place(
+    tmp_path: Path, strategy: Strategy
+) -> None:
     world = Small(tmp_path)
     context_id = await world.start()
     await world.runtime.create_branch(context_id, "fresh")
@@ -100,7 +102,7 @@ async def test_a_summary_of_what_the_target_lacks_goes_over_in_its_place(tmp_pat
 
 
 @strategies
-async def test_merging_to_and_fro_with_a_compressed_branch_comes_to_rest(tmp_path: Path, strategy: Strategy) -> None:
+async def test_merging_back_and_forth_with_a_compressed_branch_converges(tmp_path: Path, strategy: Strategy) -> None:
     world = Small(tmp_path)
     context_id, _, here, there = await branched(world)
     assert await merge_all(world, context_id, "idea", "main", strategy) == there
@@ -112,7 +114,7 @@ async def test_merging_to_and_fro_with_a_compressed_branch_comes_to_rest(tmp_pat
 
 
 @strategies
-async def test_both_compressed_they_take_only_what_is_new_from_each_other(tmp_path: Path, strategy: Strategy) -> None:
+async def test_two_compressed_branches_merge_only_new_messages(tmp_path: Path, strategy: Strategy) -> None:
     world = Small(tmp_path)
     context_id, common, here, there = await branched(world)
     await world.runtime.switch_branch(context_id, "idea")
@@ -129,7 +131,7 @@ async def test_both_compressed_they_take_only_what_is_new_from_each_other(tmp_pa
 
 
 @strategies
-async def test_compressed_twice_it_brings_nothing_to_a_branch_that_holds_all_of_it_whole(
+async def test_a_twice_compressed_branch_adds_nothing_to_one_with_all_its_messages(
     tmp_path: Path, strategy: Strategy
 ) -> None:
     world = Small(tmp_path)
@@ -143,7 +145,7 @@ async def test_compressed_twice_it_brings_nothing_to_a_branch_that_holds_all_of_
 
 @strategies
 @pytest.mark.parametrize("how", ["create", "fork", "edit"])
-async def test_what_a_fork_of_a_compressed_branch_tells_in_short_is_not_merged_into_it_again(
+async def test_messages_that_a_fork_has_summarized_are_not_merged_into_it(
     tmp_path: Path, how: str, strategy: Strategy
 ) -> None:
     world = Small(tmp_path)
@@ -277,7 +279,7 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("change", STRANGE)
-async def test_what_a_strangers_file_says_of_its_window_breaks_nothing(tmp_path: Path, change: str) -> None:
+async def test_inconsistent_compression_data_of_an_import_breaks_nothing(tmp_path: Path, change: str) -> None:
     world = Small(tmp_path)
     context_id, _, _, _ = await branched(world)
     data = b"".join([piece async for piece in world.runtime.export_context(context_id)])
@@ -307,9 +309,7 @@ async def test_what_a_strangers_file_says_of_its_window_breaks_nothing(tmp_path:
 
 
 @pytest.mark.parametrize("undone_first", ["the branch", "the original"])
-async def test_an_original_that_is_compressed_itself_still_holds_what_the_branch_had(
-    tmp_path: Path, undone_first: str
-) -> None:
+async def test_a_compressed_original_still_has_the_messages_of_its_branch(tmp_path: Path, undone_first: str) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
@@ -334,7 +334,7 @@ async def test_an_original_that_is_compressed_itself_still_holds_what_the_branch
     await goes_on(world, context_id, "main")
 
 
-async def test_undoing_the_compression_of_an_original_takes_nothing_from_the_branch_that_stands_on_it(
+async def test_undoing_the_compression_of_an_original_keeps_the_branch_based_on_it(
     tmp_path: Path,
 ) -> None:
     world = Small(tmp_path)
@@ -350,7 +350,7 @@ async def test_undoing_the_compression_of_an_original_takes_nothing_from_the_bra
     assert await world.ids(context_id) == second
 
 
-async def test_who_follows_a_branch_whose_originals_name_themselves_is_not_lost(tmp_path: Path) -> None:
+async def test_following_a_branch_whose_original_names_itself_ends(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.compressed()
     await world.fill(context_id)

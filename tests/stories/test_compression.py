@@ -37,7 +37,7 @@ AFTER = [
 ]
 
 
-async def test_what_came_before_the_turn_is_told_in_short_and_nothing_else_changes(tmp_path: Path) -> None:
+async def test_messages_before_the_turn_are_summarized_and_nothing_else_changes(tmp_path: Path) -> None:
     world = Small(tmp_path, summaries=[Answer(text="We talked.", usage=Usage(70, 7))])
     context_id = await world.filled()
     rule = await world.runtime.give_rule("deny", Scope(folder="deploy"), context_id=context_id)
@@ -93,7 +93,7 @@ async def test_after_a_compression_the_window_holds_no_more_than_the_target(
     assert summary.detail["tokens_before"] > ROOMY.trigger_tokens
 
 
-async def test_a_summary_takes_no_more_than_it_may_with_its_heading(tmp_path: Path) -> None:
+async def test_a_summary_with_its_heading_stays_within_its_budget(tmp_path: Path) -> None:
     """Else the window may be above the target that it was compressed to."""
     world = Small(tmp_path, summaries=[Answer(text="word " * 5000)])
     context_id = await world.compressed()
@@ -111,7 +111,7 @@ async def test_below_the_trigger_nothing_is_compressed(tmp_path: Path) -> None:
     assert not world.compressions()
 
 
-async def test_the_window_tells_beforehand_that_it_will_be_compressed(tmp_path: Path) -> None:
+async def test_the_window_announces_a_coming_compression(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     world.set_budget(2500)
@@ -122,7 +122,7 @@ async def test_the_window_tells_beforehand_that_it_will_be_compressed(tmp_path: 
     assert len(world.compressions()) == 1
 
 
-async def test_the_summary_is_asked_for_with_the_record_and_the_earlier_summary(tmp_path: Path) -> None:
+async def test_the_summary_request_has_the_transcript_and_the_earlier_summary(tmp_path: Path) -> None:
     said = ["Decision: we use steel.", "We still use steel."]
     world = Small(tmp_path, summaries=[Answer(text=text) for text in said])
     context_id = await world.compressed()
@@ -144,7 +144,7 @@ async def test_the_summary_is_asked_for_with_the_record_and_the_earlier_summary(
     world.check_requests()
 
 
-async def test_in_a_later_round_only_what_came_before_the_turn_goes(tmp_path: Path) -> None:
+async def test_in_a_later_round_only_messages_before_the_turn_are_summarized(tmp_path: Path) -> None:
     world = Small(tmp_path, model=Model())
     context_id = await world.filled()
     texts = [f"{number} {'word ' * 80}" for number in range(4)]
@@ -169,7 +169,7 @@ async def test_in_a_later_round_only_what_came_before_the_turn_goes(tmp_path: Pa
     world.check_requests()
 
 
-async def test_a_second_compression_in_the_same_turn_takes_what_has_become_old_and_never_the_turns_own(
+async def test_a_second_compression_in_a_turn_never_takes_messages_of_the_turn(
     tmp_path: Path,
 ) -> None:
     texts = [f"{number} {'word ' * 110}" for number in range(9)]
@@ -212,7 +212,7 @@ def _most_in_a_round(world: Small) -> int:
         ([Answer(deltas=("x" * 60_000,) * 3)], Code.MODEL_ENDLESS, 1),
     ],
 )
-async def test_where_the_summary_fails_what_goes_is_cut_and_the_turn_lives(
+async def test_a_failed_summary_is_replaced_by_truncation_and_the_turn_continues(
     tmp_path: Path, answers: list[Answer], code: Code, asked: int
 ) -> None:
     world = Small(tmp_path, summaries=answers)
@@ -231,7 +231,7 @@ async def test_where_the_summary_fails_what_goes_is_cut_and_the_turn_lives(
     world.check_requests()
 
 
-async def test_a_summariser_that_fails_once_is_asked_again(tmp_path: Path) -> None:
+async def test_a_summary_that_fails_once_is_retried(tmp_path: Path) -> None:
     answers = [Answer(error=ScriptedError(status=503)), Answer(text="In short.")]
     world = Small(tmp_path, summaries=answers)
     context_id = await world.compressed()
@@ -248,7 +248,7 @@ async def test_an_endless_summary_within_its_bound_is_cut_to_its_tokens(tmp_path
     assert (summary.metadata.tokens or 0) < SMALL.summary_tokens + 40
 
 
-async def test_a_cancel_while_it_is_summarised_changes_nothing_and_continue_goes_on(tmp_path: Path) -> None:
+async def test_a_cancel_during_a_summary_changes_nothing_and_continue_works(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
@@ -272,7 +272,7 @@ async def test_a_cancel_while_it_is_summarised_changes_nothing_and_continue_goes
     assert summary.detail["how"] == "model"
 
 
-async def test_a_pause_while_it_is_summarised_takes_effect_before_the_request(tmp_path: Path) -> None:
+async def test_a_pause_during_a_summary_takes_effect_before_the_request(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     world.model.hold = True
@@ -289,7 +289,7 @@ async def test_a_pause_while_it_is_summarised_takes_effect_before_the_request(tm
     assert len(world.compressions()) == 1
 
 
-async def test_a_switch_of_the_mode_while_it_is_summarised_takes_effect_and_its_mark_is_kept(tmp_path: Path) -> None:
+async def test_a_mode_switch_during_a_summary_takes_effect_and_keeps_its_notice(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     change = Answer(calls=(ScriptedCall(tool="change", arguments={"text": "x"}),))
@@ -310,7 +310,7 @@ async def test_a_switch_of_the_mode_while_it_is_summarised_takes_effect_and_its_
     world.check_requests()
 
 
-async def test_the_request_behind_a_compression_tells_the_mode_that_holds_then(tmp_path: Path) -> None:
+async def test_the_request_after_a_compression_names_the_mode_of_that_moment(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     world.model.hold = True
@@ -324,7 +324,7 @@ async def test_the_request_behind_a_compression_tells_the_mode_that_holds_then(t
     assert "'ask'" in request.system
 
 
-async def test_who_pins_a_message_while_it_is_summarised_keeps_it(tmp_path: Path) -> None:
+async def test_a_message_pinned_during_a_summary_stays(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     first = (await world.ids(context_id))[0]
@@ -338,7 +338,7 @@ async def test_who_pins_a_message_while_it_is_summarised_keeps_it(tmp_path: Path
     assert first in await world.ids(context_id)
 
 
-async def test_what_others_do_while_it_is_summarised_is_refused_or_kept(tmp_path: Path) -> None:
+async def test_commands_during_a_summary_are_refused_or_their_changes_kept(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
@@ -367,7 +367,7 @@ async def test_what_others_do_while_it_is_summarised_is_refused_or_kept(tmp_path
     world.check_requests()
 
 
-async def test_without_leave_nothing_is_compressed_by_itself(tmp_path: Path) -> None:
+async def test_without_auto_compress_no_turn_compresses(tmp_path: Path) -> None:
     world = Small(tmp_path, budget=Budget(tokens=3000, auto_compress=False))
     context_id = await world.filled()
     await world.turn(context_id, MANY_WORDS)
@@ -382,7 +382,7 @@ async def test_without_leave_nothing_is_compressed_by_itself(tmp_path: Path) -> 
     assert (await world.runtime.compress(context_id)).how == "model", "on request it is"
 
 
-async def test_recent_n_leaves_the_rest_out_and_says_so_without_a_model(tmp_path: Path) -> None:
+async def test_recent_n_leaves_messages_out_with_a_notice_and_without_a_model(tmp_path: Path) -> None:
     world = Small(tmp_path, budget=Budget(tokens=3000, strategy="recent_n", recent=6))
     context_id = await world.filled()
     before = await world.ids(context_id)
@@ -397,7 +397,7 @@ async def test_recent_n_leaves_the_rest_out_and_says_so_without_a_model(tmp_path
     assert (await world.ids(context_id))[1:-1] == [*before, sent.message_id][-6:]
 
 
-async def test_importance_keeps_what_a_scorer_of_ones_own_finds_important(tmp_path: Path) -> None:
+async def test_importance_keeps_messages_that_a_custom_scorer_rates_high(tmp_path: Path) -> None:
     def score(message: Message) -> float:
         return 10.0 if "precious" in getattr(message, "content", "") else 0.0
 
@@ -416,7 +416,7 @@ async def test_importance_keeps_what_a_scorer_of_ones_own_finds_important(tmp_pa
     world.check_requests()
 
 
-async def test_files_that_were_touched_are_named_in_the_summary_whoever_wrote_it(tmp_path: Path) -> None:
+async def test_touched_files_are_named_in_any_summary(tmp_path: Path) -> None:
     call = ScriptedCall(tool="look", arguments={"text": "x", "path": "src/engine.py"})
     for number, summaries in enumerate([[Answer(text="Short.")], [Answer(error=ScriptedError(status=400))]]):
         (tmp_path / str(number)).mkdir()
@@ -507,7 +507,7 @@ async def test_a_turn_that_was_found_too_long_once_is_not_compressed_in_every_ro
     assert len(world.compressions()) == 1
 
 
-async def test_what_the_provider_counts_corrects_the_meter_and_the_trigger_follows(tmp_path: Path) -> None:
+async def test_token_counts_of_the_provider_correct_the_meter_and_the_trigger(tmp_path: Path) -> None:
     world = Small(tmp_path, budget=ROOMY)
     context_id = await world.start()
     live = await world.runtime.context(context_id)
@@ -527,7 +527,7 @@ async def test_what_the_provider_counts_corrects_the_meter_and_the_trigger_follo
     assert summary.detail["tokens_after"] <= ROOMY.target_tokens
 
 
-async def test_what_one_model_counts_says_nothing_of_another(tmp_path: Path) -> None:
+async def test_token_counts_of_one_model_do_not_correct_another(tmp_path: Path) -> None:
     world = Small(tmp_path, models=("other",))
     context_id = await world.start()
     live = await world.runtime.context(context_id)
@@ -543,7 +543,7 @@ async def test_what_one_model_counts_says_nothing_of_another(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("factor", [0, 0.1, 5, 1000])
-async def test_what_the_provider_cannot_have_counted_is_ignored(tmp_path: Path, factor: float) -> None:
+async def test_implausible_token_counts_of_a_provider_are_ignored(tmp_path: Path, factor: float) -> None:
     world = Small(tmp_path)
     context_id = await world.start()
     live = await world.runtime.context(context_id)
@@ -552,7 +552,7 @@ async def test_what_the_provider_cannot_have_counted_is_ignored(tmp_path: Path, 
     assert live.core.token_ratio == 1.0
 
 
-async def test_what_summaries_take_counts_against_the_limit_of_the_turn(tmp_path: Path) -> None:
+async def test_tokens_of_summaries_count_against_the_limit_of_the_turn(tmp_path: Path) -> None:
     summaries = [Answer(text="In short.", usage=Usage(900, 200))]
     world = Small(tmp_path, summaries=summaries, limits=Limits(turn_tokens=1000))
     context_id = await world.filled()
@@ -590,7 +590,7 @@ async def test_a_context_is_compressed_again_and_again_and_stays_small(tmp_path:
     world.check_requests()
 
 
-async def test_a_close_while_it_is_summarised_leaves_the_turn_interrupted_and_the_branch_as_it_was(
+async def test_a_close_during_a_summary_interrupts_the_turn_and_keeps_the_branch(
     tmp_path: Path,
 ) -> None:
     world = Small(tmp_path)

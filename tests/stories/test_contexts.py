@@ -81,7 +81,7 @@ async def test_usage_is_added_up_and_has_a_cost_where_a_price_is_known(tmp_path:
         assert totals.total.cost == (pytest.approx(cost) if cost is not None else None)
 
 
-async def test_a_turn_ends_when_it_has_cost_its_limit(tmp_path: Path) -> None:
+async def test_a_turn_ends_at_its_cost_limit(tmp_path: Path) -> None:
     used = Usage(input_tokens=1_000_000)
     world = World(
         tmp_path,
@@ -142,7 +142,7 @@ async def everything(store: Store, context_id: ContextId) -> object:
 
 
 @pytest.mark.parametrize("kinds", [("memory", "files"), ("files", "memory"), ("files", "files")])
-async def test_what_is_exported_is_imported_as_it_was(tmp_path: Path, kinds: tuple[str, str]) -> None:
+async def test_an_imported_context_equals_the_exported_one(tmp_path: Path, kinds: tuple[str, str]) -> None:
     stores = [files(tmp_path, f"data{n}") if kind == "files" else MemoryStore() for n, kind in enumerate(kinds)]
     answers = [CALL, Answer(text="1"), Answer(text="2"), CALL, Answer(text="3")]
     world = World(tmp_path, *answers, store=stores[0])
@@ -165,7 +165,7 @@ async def test_what_is_exported_is_imported_as_it_was(tmp_path: Path, kinds: tup
     await other.runtime.close()
 
 
-async def test_leave_that_was_given_is_imported_only_when_the_person_says_so(tmp_path: Path) -> None:
+async def test_permissions_are_imported_only_on_request(tmp_path: Path) -> None:
     world = World(tmp_path, CALL, Answer(text="1"))
     context_id = await world.start("supervised")
     await world.runtime.give_rule("allow", Scope(tool="change"), context_id=context_id)
@@ -255,7 +255,7 @@ async def test_a_folder_copied_to_another_data_directory_opens_there(tmp_path: P
     await other.runtime.close()
 
 
-async def test_a_folder_of_the_first_format_is_read_and_kept_as_it_was(tmp_path: Path) -> None:
+async def test_a_folder_of_the_first_format_is_read_and_backed_up_unchanged(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(text="1"), store=files(tmp_path))
     context_id = await world.start()
     await world.turn(context_id)

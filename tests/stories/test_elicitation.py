@@ -55,7 +55,7 @@ async def state(world: World, context_id: str) -> State:
     return (await world.runtime.context(context_id)).state
 
 
-async def test_the_answer_goes_to_the_server_and_the_call_goes_on(tmp_path: Path) -> None:
+async def test_the_answer_is_sent_to_the_server_and_the_call_continues(tmp_path: Path) -> None:
     world = asking(tmp_path, ASK, DONE)
     async with world.runtime:
         context_id, record = await asked(world)
@@ -75,7 +75,7 @@ async def test_the_answer_goes_to_the_server_and_the_call_goes_on(tmp_path: Path
         assert (await world.runtime.audit(context_id)).chain.whole
 
 
-async def test_it_is_shown_and_answered_over_http_while_the_call_runs(tmp_path: Path) -> None:
+async def test_a_question_is_shown_and_answered_over_http_while_the_call_runs(tmp_path: Path) -> None:
     world = asking(tmp_path, ASK, DONE)
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
         context_id, record = await asked(world)
@@ -89,7 +89,7 @@ async def test_it_is_shown_and_answered_over_http_while_the_call_runs(tmp_path: 
         assert json.loads(result.content)["content"] == {"colour": "blue"}, "what may be left out is left out"
 
 
-async def test_who_follows_a_chat_is_told_the_question_and_can_answer_it(tmp_path: Path) -> None:
+async def test_a_chat_client_receives_and_answers_the_question(tmp_path: Path) -> None:
     world = asking(tmp_path, ASK, DONE)
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
         await ready(world.runtime, "docs")
@@ -109,7 +109,7 @@ async def test_who_follows_a_chat_is_told_the_question_and_can_answer_it(tmp_pat
         assert json.loads(result.content)["action"] == "accept"
 
 
-async def test_where_nobody_watches_it_is_declined(tmp_path: Path) -> None:
+async def test_a_question_without_a_person_watching_is_declined(tmp_path: Path) -> None:
     world = asking(tmp_path, ASK, DONE, trusted=True)
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
         await ready(world.runtime, "docs")
@@ -120,7 +120,7 @@ async def test_where_nobody_watches_it_is_declined(tmp_path: Path) -> None:
         assert log_of(tmp_path / "docs")[-1] == 'answered {"action": "decline"}'
 
 
-async def test_a_sub_agents_server_asks_the_person_and_the_answer_finds_it(tmp_path: Path) -> None:
+async def test_a_question_of_a_sub_agents_server_reaches_the_person_and_is_answered(tmp_path: Path) -> None:
     task = says(("delegate", {"task": "ask them"}))
     world = asking(tmp_path, task, ASK, DONE, DONE, tools=[Delegate()])
     async with world.runtime:
@@ -138,7 +138,7 @@ async def test_a_sub_agents_server_asks_the_person_and_the_answer_finds_it(tmp_p
         assert json.loads(result.content)["action"] == "accept"
 
 
-async def test_a_sub_agent_of_one_that_plans_asks_nobody(tmp_path: Path) -> None:
+async def test_a_sub_agent_of_a_parent_in_plan_mode_asks_nobody(tmp_path: Path) -> None:
     task = says(("delegate", {"task": "ask them"}))
     world = asking(tmp_path, task, ASK, DONE, DONE, trusted=True, tools=[Delegate()])
     async with world.runtime:
@@ -149,7 +149,7 @@ async def test_a_sub_agent_of_one_that_plans_asks_nobody(tmp_path: Path) -> None
         assert log_of(tmp_path / "docs")[-1] == 'answered {"action": "decline"}'
 
 
-async def test_a_person_who_does_not_want_to_answer_declines(tmp_path: Path) -> None:
+async def test_a_person_can_decline_a_question(tmp_path: Path) -> None:
     world = asking(tmp_path, ASK, DONE)
     async with world.runtime:
         context_id, record = await asked(world)
@@ -184,7 +184,7 @@ async def test_a_question_without_a_form_is_a_yes_or_a_no(tmp_path: Path, said: 
         assert json.loads(result.content)["action"] == action
 
 
-async def test_what_the_model_is_sent_has_no_word_of_the_question(tmp_path: Path) -> None:
+async def test_no_request_to_the_model_contains_the_question(tmp_path: Path) -> None:
     world = asking(tmp_path, ASK, DONE, DONE)
     async with world.runtime:
         context_id, _ = await asked(world)
@@ -208,7 +208,7 @@ async def test_in_plan_nobody_is_asked(tmp_path: Path) -> None:
         assert (call.tool, call.status) == ("docs__ask", "executed")
 
 
-async def test_where_asking_is_switched_off_nobody_is_asked(tmp_path: Path) -> None:
+async def test_a_question_is_declined_where_ask_user_is_denied(tmp_path: Path) -> None:
     world = asking(tmp_path, ASK, DONE)
     async with world.runtime:
         await ready(world.runtime, "docs")
@@ -235,7 +235,7 @@ async def test_a_cancelled_turn_closes_the_question(tmp_path: Path) -> None:
         assert (await world.runtime.audit(context_id)).chain.whole
 
 
-async def test_the_time_of_a_call_stands_while_the_person_is_asked(tmp_path: Path) -> None:
+async def test_the_time_limit_of_a_call_stops_while_a_question_is_open(tmp_path: Path) -> None:
     world = asking(tmp_path, ASK, DONE, seconds=0.3)
     async with world.runtime:
         context_id, _ = await asked(world)
@@ -249,7 +249,7 @@ async def test_the_time_of_a_call_stands_while_the_person_is_asked(tmp_path: Pat
         assert json.loads(result.content)["action"] == "accept"
 
 
-async def test_a_call_that_is_out_of_time_after_the_answer_ends_and_the_turn_goes_on(tmp_path: Path) -> None:
+async def test_a_call_that_times_out_after_the_answer_ends_and_the_turn_continues(tmp_path: Path) -> None:
     world = asking(tmp_path, says(("docs__ask", {"text": "then hang"})), DONE, seconds=0.3)
     async with world.runtime:
         context_id, record = await asked(world)
@@ -262,7 +262,7 @@ async def test_a_call_that_is_out_of_time_after_the_answer_ends_and_the_turn_goe
         assert (await world.runtime.call(context_id, record.id)).status == "executed"
 
 
-async def test_a_question_that_comes_when_the_call_is_over_is_declined(tmp_path: Path) -> None:
+async def test_a_question_after_the_end_of_its_call_is_declined(tmp_path: Path) -> None:
     world = asking(tmp_path, says(("docs__ask", {"text": "late"})), DONE, seconds=0.2)
     async with world.runtime:
         await ready(world.runtime, "docs")
@@ -276,7 +276,7 @@ async def test_a_question_that_comes_when_the_call_is_over_is_declined(tmp_path:
         assert len((await world.runtime.read_calls(context_id)).items) == 1
 
 
-async def test_a_server_that_ends_while_it_asks_closes_the_question(tmp_path: Path) -> None:
+async def test_a_question_is_closed_when_its_server_ends(tmp_path: Path) -> None:
     world = asking(tmp_path, ASK, DONE)
     async with world.runtime:
         context_id, record = await asked(world)
@@ -290,7 +290,7 @@ async def test_a_server_that_ends_while_it_asks_closes_the_question(tmp_path: Pa
 
 
 @pytest.mark.parametrize("mode", ["plan", "ask", "supervised"])
-async def test_a_switch_of_the_mode_meanwhile_leaves_nothing_hanging(tmp_path: Path, mode: str) -> None:
+async def test_a_mode_switch_during_a_question_leaves_nothing_open(tmp_path: Path, mode: str) -> None:
     world = asking(tmp_path, ASK, DONE)
     async with world.runtime:
         context_id, _ = await asked(world)
@@ -304,7 +304,7 @@ async def test_a_switch_of_the_mode_meanwhile_leaves_nothing_hanging(tmp_path: P
         assert result.status == "executed"
 
 
-async def test_a_paused_turn_can_be_answered_and_goes_on_when_it_is_resumed(tmp_path: Path) -> None:
+async def test_a_question_can_be_answered_in_a_paused_turn_that_continues_on_resume(tmp_path: Path) -> None:
     world = asking(tmp_path, ASK, DONE)
     async with world.runtime:
         context_id, _ = await asked(world)
@@ -319,7 +319,7 @@ async def test_a_paused_turn_can_be_answered_and_goes_on_when_it_is_resumed(tmp_
         assert json.loads(result.content)["action"] == "accept"
 
 
-async def test_two_calls_that_ask_are_answered_one_after_the_other(tmp_path: Path) -> None:
+async def test_questions_of_two_calls_are_answered_one_after_the_other(tmp_path: Path) -> None:
     """Which question belongs to which of two calls cannot be told over a pipe: the server is declined instead."""
     both = says(("docs__ask", {"text": "form"}), ("docs__ask", {"text": "other"}))
     world = asking(tmp_path, both, DONE)
@@ -339,7 +339,7 @@ async def _another(fits: Callable[[CallRecord], bool], world: World, context_id:
             await asyncio.sleep(0.01)
 
 
-async def test_after_an_orderly_restart_it_is_closed(tmp_path: Path) -> None:
+async def test_an_open_question_is_closed_by_an_orderly_restart(tmp_path: Path) -> None:
     world = asking(tmp_path, ASK, DONE)
     async with world.runtime:
         context_id, record = await asked(world)
@@ -348,7 +348,7 @@ async def test_after_an_orderly_restart_it_is_closed(tmp_path: Path) -> None:
         await closed_after_restart(again, context_id, record)
 
 
-async def test_after_a_crash_it_is_closed(tmp_path: Path) -> None:
+async def test_an_open_question_is_closed_after_a_crash(tmp_path: Path) -> None:
     disk = FaultyDisk()
     world = asking(tmp_path, ASK, DONE, store=FileStore(tmp_path / "data", now=lambda: NOW, disk=disk))
     await world.runtime.start()

@@ -38,7 +38,7 @@ async def test_the_record_of_a_command_has_its_exit_status(
         assert (await again.runtime.call(context_id, call.id)).exit_status == status
 
 
-async def test_a_call_that_is_no_command_and_one_that_ran_out_of_time_have_none(tmp_path: Path) -> None:
+async def test_a_call_without_a_command_or_with_a_timeout_has_no_exit_status(tmp_path: Path) -> None:
     slow = says(("execute", {"command": "sleep 60", "timeout": 0.05}))
     world = furnished(tmp_path, writes("a", "b"), slow, DONE)
     async with world.runtime:
@@ -48,7 +48,7 @@ async def test_a_call_that_is_no_command_and_one_that_ran_out_of_time_have_none(
         assert [(call.status, call.exit_status) for call in calls] == [("executed", None), ("failed", None)]
 
 
-async def test_no_client_says_that_a_failed_command_is_done(tmp_path: Path) -> None:
+async def test_no_client_shows_a_failed_command_as_done(tmp_path: Path) -> None:
     world = furnished(tmp_path, *[runs("echo out; exit 3"), DONE] * 3)
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
         events = [event async for event in client.chat("thread", "go", mode="agent")]

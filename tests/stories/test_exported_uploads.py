@@ -39,7 +39,7 @@ async def test_a_copied_folder_and_an_export_bring_the_uploads_with_them(tmp_pat
             assert stat.S_IMODE((stored(each, context_id) / "数据 1.csv").stat().st_mode) == 0o600
 
 
-async def test_an_export_says_which_uploads_its_bound_leaves_out(
+async def test_an_export_names_the_uploads_over_its_size_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(context_export, "MAX_EXPORTED_UPLOAD_BYTES", 10)
@@ -75,9 +75,7 @@ async def test_an_export_says_which_uploads_its_bound_leaves_out(
         ({"name": "same", "size": 1, "data": "eA=="}, "same name"),
     ],
 )
-async def test_uploads_of_a_file_that_a_stranger_wrote_are_checked(
-    tmp_path: Path, line: dict[str, Any], why: str
-) -> None:
+async def test_uploads_in_a_forged_import_are_checked(tmp_path: Path, line: dict[str, Any], why: str) -> None:
     world = furnished(tmp_path)
     (tmp_path / "new").mkdir()
     new = furnished(tmp_path / "new", workspace=world.workspace, ids_from=1000)

@@ -33,7 +33,7 @@ class Buggy(ScriptedAdapter):
                 raise RuntimeError("a bug")
 
 
-async def test_a_bug_fails_the_turn_visibly_and_a_message_or_continue_goes_on(
+async def test_a_bug_fails_the_turn_visibly_and_a_message_or_continue_works(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     model = Buggy(Script(turn=(Answer(text="never"), Answer(text="fine"), Answer(text="again"))))
@@ -57,7 +57,7 @@ class Clumsy(NoteTool):
         raise ZeroDivisionError("while looking")
 
 
-async def test_a_tool_that_breaks_while_it_is_looked_at_or_run_fails_its_call_only(tmp_path: Path) -> None:
+async def test_a_tool_that_raises_while_preparing_or_running_fails_its_call_only(tmp_path: Path) -> None:
     def explode(_: str) -> None:
         raise KeyError("while running")
 
@@ -102,7 +102,7 @@ async def test_a_refused_command_changes_nothing_and_works_when_there_is_room(tm
     await world.runtime.close()
 
 
-async def test_a_full_disk_in_a_turn_waits_for_recovery_and_continue_stores_what_was_kept(tmp_path: Path) -> None:
+async def test_a_turn_on_a_full_disk_waits_for_recovery_and_continue_stores_its_draft(tmp_path: Path) -> None:
     disk = FaultyDisk()
     slow = NoteTool("slow", "mutating", hold=True)
     store = FileStore(tmp_path / "data", now=lambda: "", disk=disk)
@@ -146,7 +146,7 @@ async def test_a_full_disk_can_be_cancelled_out_of(tmp_path: Path) -> None:
     await world.runtime.close()
 
 
-async def test_the_history_can_be_read_without_the_workspace_and_calls_say_that_it_is_gone(tmp_path: Path) -> None:
+async def test_without_its_workspace_a_context_is_readable_and_its_calls_fail_with_a_reason(tmp_path: Path) -> None:
     workspace = tmp_path / "work"
     workspace.mkdir()
     world = World(workspace, Answer(text="one"), Answer(calls=(CHANGE,)), Answer(text="I see"))

@@ -85,7 +85,7 @@ async def test_as_few_results_are_cut_as_needed_the_longest_first(tmp_path: Path
     world.check_requests()
 
 
-async def test_the_count_of_what_was_cut_is_that_of_results(tmp_path: Path) -> None:
+async def test_the_reported_count_of_cut_results_is_exact(tmp_path: Path) -> None:
     world = Small(tmp_path, looks("2000,a", "2000,b", "5,c"), tools=[Verbose()])
     context_id = await world.start()
     await world.turn(context_id, "look at it")
@@ -94,7 +94,7 @@ async def test_the_count_of_what_was_cut_is_that_of_results(tmp_path: Path) -> N
     assert told.params["count"] == 2
 
 
-async def test_what_was_not_cut_is_not_told_as_cut(tmp_path: Path) -> None:
+async def test_the_notice_of_cut_results_counts_only_the_cut_ones(tmp_path: Path) -> None:
     several = looks(*(f"350,{number}" for number in range(7)))
     world = Small(tmp_path, looks("1320"), several, tools=[Verbose()], budget=Budget(tokens=5000))
     context_id = await world.start()
@@ -159,7 +159,7 @@ async def test_a_prompt_that_leaves_no_room_ends_the_turn_with_the_figures(tmp_p
     assert len(world.model.requests) == 1
 
 
-async def test_what_comes_with_a_message_is_shortened_too(tmp_path: Path) -> None:
+async def test_attachments_of_a_message_are_shortened_too(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.start()
     attached = MessageAttachments(extra_user_messages=("First.", LONG, "Last."))
@@ -173,7 +173,7 @@ async def test_what_comes_with_a_message_is_shortened_too(tmp_path: Path) -> Non
     world.check_requests()
 
 
-async def test_pins_that_fill_the_window_are_sent_shortened_and_the_person_is_told(tmp_path: Path) -> None:
+async def test_pins_that_fill_the_window_are_shortened_with_a_notice(tmp_path: Path) -> None:
     world = Small(tmp_path, budget=Budget(tokens=30_000, recent=2))
     context_id = await world.start()
     for number in range(8):
@@ -196,7 +196,7 @@ async def test_pins_that_fill_the_window_are_sent_shortened_and_the_person_is_to
     world.check_requests()
 
 
-async def test_where_nothing_is_compressed_by_itself_the_oldest_messages_are_left_out_and_that_is_said(
+async def test_without_auto_compress_the_oldest_messages_are_left_out_with_a_notice(
     tmp_path: Path,
 ) -> None:
     world = Small(tmp_path, budget=Budget(tokens=3000, auto_compress=False))
@@ -213,7 +213,7 @@ async def test_where_nothing_is_compressed_by_itself_the_oldest_messages_are_lef
     world.check_requests()
 
 
-async def test_a_window_of_8192_tokens_goes_on_after_many_long_messages(tmp_path: Path) -> None:
+async def test_a_window_of_8192_tokens_works_after_many_long_messages(tmp_path: Path) -> None:
     world = Small(tmp_path, budget=Budget(tokens=8192))
     context_id = await world.start()
     for number in range(8):

@@ -65,7 +65,7 @@ def parts(name: str, url: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("payload", [INLINE, {"type": "image", "url": DATA_URL}, {"type": "image", "base64": DATA_URL}])
-async def test_a_model_that_sees_is_shown_the_image_itself(tmp_path: Path, payload: dict[str, Any]) -> None:
+async def test_a_model_with_vision_gets_the_image(tmp_path: Path, payload: dict[str, Any]) -> None:
     world = seeing(tmp_path, DONE)
     context_id = await say(world, payload)
     assert told(world) == [parts("image.png", DATA_URL)]
@@ -91,7 +91,7 @@ async def test_an_address_is_passed_on_and_never_fetched(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("recognition", ["auto", "ocr"])
-async def test_a_model_that_does_not_see_gets_the_text_of_the_image(tmp_path: Path, recognition: str) -> None:
+async def test_a_model_without_vision_gets_the_text_of_the_image(tmp_path: Path, recognition: str) -> None:
     (tmp_path / "shot.png").write_bytes(picture())
     world = World(tmp_path, DONE)
     context_id = await say(world, {**AT_PATH, "recognition": recognition})
@@ -100,7 +100,7 @@ async def test_a_model_that_does_not_see_gets_the_text_of_the_image(tmp_path: Pa
     assert (image.data, image.recognised_text, image.error) == (PICTURE, "HELLO 42", None)
 
 
-async def test_who_asks_for_ocr_gets_it_though_the_model_sees(tmp_path: Path) -> None:
+async def test_requested_ocr_is_done_even_for_a_model_with_vision(tmp_path: Path) -> None:
     world = seeing(tmp_path, DONE)
     await say(world, {**INLINE, "recognition": "ocr"})
     assert told(world) == ["[image image.png, read by OCR]\nHELLO 42"]
@@ -116,7 +116,7 @@ async def test_who_asks_for_ocr_gets_it_though_the_model_sees(tmp_path: Path) ->
         ({"type": "image", "base64": b64encode(picture()[:60]).decode()}, Code.OCR_FAILED),
     ],
 )
-async def test_why_a_model_that_does_not_see_gets_nothing_is_told(
+async def test_a_model_without_vision_is_given_the_reason_for_a_missing_text(
     tmp_path: Path, payload: dict[str, Any], code: Code
 ) -> None:
     world = World(tmp_path, DONE)
@@ -128,7 +128,7 @@ async def test_why_a_model_that_does_not_see_gets_nothing_is_told(
     assert (await world.runtime.context(context_id)).core.last_turn == "complete"
 
 
-async def test_an_address_with_ocr_is_an_error_also_for_a_model_that_sees(tmp_path: Path) -> None:
+async def test_an_address_with_ocr_is_an_error_also_for_a_model_with_vision(tmp_path: Path) -> None:
     world = seeing(tmp_path, DONE)
     await say(world, {**ELSEWHERE, "recognition": "ocr"})
     assert "never downloaded" in told(world)[0]
@@ -220,7 +220,7 @@ async def test_an_image_can_be_edited_and_sent_again_on_a_branch(tmp_path: Path)
     ]
 
 
-async def test_each_model_is_told_of_the_same_image_in_its_own_way(tmp_path: Path) -> None:
+async def test_each_model_gets_an_image_in_the_form_it_supports(tmp_path: Path) -> None:
     """It is told again by the next model; what the first one saw is not read for the second."""
     blind = World(tmp_path, DONE, store=store_at(tmp_path))
     context_id = await say(blind, INLINE)
@@ -241,7 +241,7 @@ async def test_each_model_is_told_of_the_same_image_in_its_own_way(tmp_path: Pat
     await blind.runtime.close()
 
 
-async def test_an_image_counts_as_much_as_is_said(tmp_path: Path) -> None:
+async def test_an_image_counts_its_documented_tokens(tmp_path: Path) -> None:
     world = seeing(tmp_path, DONE)
     context_id = await say(world, INLINE)
     (image,) = await images(world, context_id)
@@ -249,7 +249,7 @@ async def test_an_image_counts_as_much_as_is_said(tmp_path: Path) -> None:
     assert IMAGE_TOKENS < image.metadata.tokens < IMAGE_TOKENS + 20
 
 
-async def test_a_large_image_survives_a_restart_and_lies_beside_the_messages(tmp_path: Path) -> None:
+async def test_a_large_image_is_stored_as_a_blob_and_survives_a_restart(tmp_path: Path) -> None:
     data = SIGNATURE + bytes(range(256)) * (MAX_IMAGE_BYTES // 256 - 1)
     world = seeing(tmp_path, DONE, store=store_at(tmp_path))
     context_id = await say(world, {"type": "image", "base64": b64encode(data).decode()})
@@ -310,7 +310,7 @@ async def test_images_come_through_export_and_import_also_those_that_wait(tmp_pa
         {"data": None, "url": "file:///etc/passwd"},
     ],
 )
-async def test_an_image_of_a_stranger_that_is_none_is_not_taken(tmp_path: Path, wrong: dict[str, Any]) -> None:
+async def test_an_import_with_an_invalid_image_is_refused(tmp_path: Path, wrong: dict[str, Any]) -> None:
     world = seeing(tmp_path, DONE)
     lines = await exported(world, await say(world, INLINE))
     for line in lines:
@@ -384,7 +384,7 @@ async def test_after_a_crash_before_it_was_read_continue_reads_it(tmp_path: Path
     await again.runtime.close()
 
 
-async def test_a_compression_tells_of_images_by_name_or_text(tmp_path: Path) -> None:
+async def test_a_summary_request_has_images_by_name_or_text(tmp_path: Path) -> None:
     (tmp_path / "shot.png").write_bytes(picture())
     model = ScriptedAdapter(Script(turn=(DONE,) * 9, summary=(Answer(text="short"),)))
     world = seeing(tmp_path, adapter=model)

@@ -100,7 +100,7 @@ def careful(path: Path, *answers: Answer, mode: str = "supervised", **options: A
     ],
     ids=lambda forged: ", ".join(forged),
 )
-async def test_what_an_open_call_would_do_is_told_by_our_own_tools(
+async def test_the_effect_of_an_imported_open_call_comes_from_our_own_tools(
     tmp_path: Path, forged: dict[str, Any], mode: str
 ) -> None:
     lines = await waiting(tmp_path, mode)
@@ -148,7 +148,7 @@ async def test_an_approval_that_was_left_out_is_listed(tmp_path: Path) -> None:
     assert [(reason.code, reason.params) for reason in told.left_out] == [(Code.APPROVED, {"by": "them"})]
 
 
-async def test_a_call_of_a_tool_that_is_not_here_is_denied_and_the_turn_goes_on(tmp_path: Path) -> None:
+async def test_a_call_of_a_missing_tool_is_denied_and_the_turn_continues(tmp_path: Path) -> None:
     lines = await waiting(tmp_path)
     of_type(lines, "call")[0]["tool"] = "launch"
     context_id = core(lines)["context_id"]
@@ -163,7 +163,7 @@ async def test_a_call_of_a_tool_that_is_not_here_is_denied_and_the_turn_goes_on(
     assert content_of((await world.runtime.read_messages(context_id))[-1]) == "done"
 
 
-async def test_an_open_question_is_still_one_and_can_be_answered(tmp_path: Path) -> None:
+async def test_an_imported_open_question_can_be_answered(tmp_path: Path) -> None:
     asked = ScriptedCall(tool="ask_user", arguments={"questions": [{"question": "Which?"}]})
     world = World(tmp_path, Answer(calls=(asked,)))
     context_id = await world.start()
@@ -190,7 +190,7 @@ async def test_a_rule_of_the_context_holds_under_another_id(tmp_path: Path, effe
     assert world.change.ran == []
 
 
-async def test_a_rule_that_names_another_context_is_the_imported_ones_own(tmp_path: Path) -> None:
+async def test_a_rule_that_names_another_context_is_bound_to_the_imported_one(tmp_path: Path) -> None:
     world = World(tmp_path, CALL, DONE)
     context_id = await world.start("agent")
     await world.runtime.give_rule("deny", Scope(tool="change"), context_id=context_id)
@@ -202,7 +202,7 @@ async def test_a_rule_that_names_another_context_is_the_imported_ones_own(tmp_pa
     assert other.change.ran == []
 
 
-async def test_a_policy_is_kept(tmp_path: Path) -> None:
+async def test_an_imported_policy_is_kept(tmp_path: Path) -> None:
     world = World(tmp_path)
     context_id = await world.start("agent")
     await world.runtime.set_policy(context_id, Policy(kind="manual"))
@@ -249,7 +249,7 @@ async def test_a_stricter_mode_than_the_persons_own_is_taken(tmp_path: Path) -> 
     assert (await world.runtime.context(core(lines)["context_id"])).core.mode == "supervised"
 
 
-async def test_a_queued_message_does_not_bring_a_looser_mode_with_it(tmp_path: Path) -> None:
+async def test_an_imported_queued_message_does_not_loosen_the_mode(tmp_path: Path) -> None:
     world = World(tmp_path, CALL)
     context_id = await world.start("supervised")
     await world.turn(context_id)
@@ -280,7 +280,7 @@ async def test_rounds_that_a_file_calls_decided_do_not_count_for_the_persons_lim
     assert len(world.change.ran) <= 1
 
 
-async def test_a_sub_agent_without_its_sender_may_do_nothing_unless_the_person_says_so(tmp_path: Path) -> None:
+async def test_an_imported_sub_agent_without_its_parent_may_do_nothing_unless_allowed(tmp_path: Path) -> None:
     world = World(tmp_path)
     sender = await world.runtime.create_context(tmp_path, mode="plan")
     child = await world.runtime.create_context(tmp_path, mode="agent", parent=sender)
@@ -386,7 +386,7 @@ REFUSED = {Code.INVALID_EXPORT, Code.INVALID_NAME, Code.INVALID_ID}
 
 
 @pytest.mark.parametrize("odd", ODD)
-async def test_what_does_not_hold_together_is_refused_and_leaves_nothing_behind(tmp_path: Path, odd: str) -> None:
+async def test_an_inconsistent_import_is_refused_and_leaves_nothing_behind(tmp_path: Path, odd: str) -> None:
     lines = await talked(tmp_path)
     ODD[odd](lines)
     world = World(tmp_path, store=files(tmp_path), ids_from=10**6)
@@ -424,7 +424,7 @@ async def test_a_call_that_does_not_hold_together_is_refused_and_leaves_nothing_
 
 
 @pytest.mark.parametrize("kind", ["memory", "files"])
-async def test_a_sender_that_could_never_be_one_does_not_shut_the_context(tmp_path: Path, kind: str) -> None:
+async def test_an_impossible_parent_does_not_lock_an_imported_context(tmp_path: Path, kind: str) -> None:
     lines = await talked(tmp_path)
     core(lines)["parent"] = "../../evil"
     world = World(tmp_path, CALL, DONE, store=files(tmp_path) if kind == "files" else None, ids_from=10**6)
@@ -451,7 +451,7 @@ async def test_a_sender_that_could_never_be_one_does_not_shut_the_context(tmp_pa
     ],
     ids=["usage", "audit", "round", "failed", "mode", "persona"],
 )
-async def test_what_is_odd_but_whole_can_be_gone_on_with_after_a_restart_too(
+async def test_an_odd_but_consistent_import_can_be_continued_also_after_a_restart(
     tmp_path: Path, change: dict[str, Any]
 ) -> None:
     lines = await talked(tmp_path)
@@ -476,9 +476,7 @@ async def test_what_is_odd_but_whole_can_be_gone_on_with_after_a_restart_too(
 
 
 @pytest.mark.parametrize("command", ["switch", "merge"])
-async def test_a_turn_that_failed_and_was_never_closed_is_closed_by_what_comes_next(
-    tmp_path: Path, command: str
-) -> None:
+async def test_an_imported_failed_turn_is_closed_by_the_next_command(tmp_path: Path, command: str) -> None:
     lines = await talked(tmp_path)
     failed = {"type": "failed", "error_message": {"code": "internal"}, "failed_at": AT}
     core(lines).update(state=failed, turn=TURN)
@@ -514,7 +512,7 @@ async def test_a_turn_that_failed_and_was_never_closed_is_closed_by_what_comes_n
     ],
     ids=str,
 )
-async def test_an_audit_of_nonsense_never_breaks_the_explanation_of_a_call(
+async def test_an_invalid_imported_audit_never_breaks_the_explanation_of_a_call(
     tmp_path: Path, detail: dict[str, Any]
 ) -> None:
     lines = await waiting(tmp_path)
@@ -568,7 +566,7 @@ class Hurried(FileStore):
         return await super().open(context_id)
 
 
-async def test_a_file_that_was_imported_meanwhile_gets_no_second_name(tmp_path: Path) -> None:
+async def test_an_export_imported_concurrently_is_not_imported_under_a_second_id(tmp_path: Path) -> None:
     data = packed(await talked(tmp_path))
     store = Hurried(tmp_path / "data", now=lambda: AT)
     world = World(tmp_path, store=store)

@@ -71,7 +71,7 @@ async def test_an_incomplete_answer_is_followed_by_a_remark_and_can_be_continued
     assert (await answers(world, context_id))[-1] == ("all is well", "complete")
 
 
-async def test_calls_that_the_output_limit_has_cut_are_not_run_and_the_model_is_told_why(tmp_path: Path) -> None:
+async def test_calls_cut_by_the_output_limit_are_not_run_and_the_reason_is_sent_to_the_model(tmp_path: Path) -> None:
     whole = ScriptedCall(tool="change", arguments={"text": "whole"})
     cut = ScriptedCall(tool="change", arguments='{"text": "half of i')
     bare = ScriptedCall(tool="change", arguments="")
@@ -137,7 +137,7 @@ async def test_however_often_a_stream_is_cut_one_partial_text_stays(tmp_path: Pa
     assert "Half" not in str(world.model.requests[-1].messages)
 
 
-async def test_when_it_gives_up_one_partial_text_and_the_error_stay(tmp_path: Path) -> None:
+async def test_after_the_last_retry_one_partial_text_and_the_error_stay(tmp_path: Path) -> None:
     world = World(tmp_path, *[CUT] * 6)
     context_id = await world.start()
     await world.turn(context_id)
@@ -146,7 +146,7 @@ async def test_when_it_gives_up_one_partial_text_and_the_error_stay(tmp_path: Pa
     assert isinstance(last, ErrorMessage)
 
 
-async def test_each_round_may_keep_its_own(tmp_path: Path) -> None:
+async def test_each_round_may_keep_its_own_partial_text(tmp_path: Path) -> None:
     looks = Answer(calls=(ScriptedCall(tool="look", arguments={"text": "a"}),))
     world = World(tmp_path, CUT, CUT, looks, LONG_CUT, CUT, FINE)
     context_id = await world.start()
@@ -158,7 +158,7 @@ async def test_each_round_may_keep_its_own(tmp_path: Path) -> None:
     ]
 
 
-async def test_who_follows_is_told_which_text_was_cut(tmp_path: Path) -> None:
+async def test_the_event_stream_names_texts_that_were_cut(tmp_path: Path) -> None:
     world = World(tmp_path, CUT, LONG_CUT, CUT, FINE)
     context_id = await world.start()
     await world.runtime.send(context_id, "hello")

@@ -61,9 +61,7 @@ class LostTool(NoteTool):
 
 
 @pytest.mark.parametrize(("mode", "runs"), [("agent", 2), ("review", 2), ("supervised", 1), ("ask", 1)])
-async def test_a_call_is_tried_again_only_where_the_present_mode_allows_it(
-    tmp_path: Path, mode: str, runs: int
-) -> None:
+async def test_a_call_is_retried_only_if_the_present_mode_allows_it(tmp_path: Path, mode: str, runs: int) -> None:
     lost = LostTool("look", "read_only", hold=True)
     world = World(tmp_path, says(("look", {"text": "here"})), DONE, tools=[lost])
     async with world.runtime:

@@ -63,7 +63,7 @@ async def called(tmp_path: Path) -> tuple[World, ContextId, list[Message]]:
     return world, context_id, messages
 
 
-async def test_a_result_that_is_picked_apart_from_its_call_is_listed_with_it(tmp_path: Path) -> None:
+async def test_a_result_cherry_picked_without_its_call_is_a_conflict(tmp_path: Path) -> None:
     world, context_id, (said, request, result, _) = await called(tmp_path)
     chosen = [request.id, said.id, result.id]
     done = await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=chosen)
@@ -75,7 +75,7 @@ async def test_a_result_that_is_picked_apart_from_its_call_is_listed_with_it(tmp
     assert results_told(world) == ["Not run."]
 
 
-async def test_a_result_that_is_picked_before_its_call_is_listed_with_it(tmp_path: Path) -> None:
+async def test_a_result_cherry_picked_before_its_call_is_a_conflict(tmp_path: Path) -> None:
     world, context_id, (_, request, result, _) = await called(tmp_path)
     done = await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[result.id, request.id])
     assert {(conflict.kind, conflict.message_id) for conflict in done.conflicts} == {
@@ -87,9 +87,7 @@ async def test_a_result_that_is_picked_before_its_call_is_listed_with_it(tmp_pat
 
 
 @pytest.mark.parametrize("between", [False, True], ids=["at once", "after a turn"])
-async def test_a_result_that_is_picked_later_counts_only_where_nothing_was_said_between(
-    tmp_path: Path, between: bool
-) -> None:
+async def test_a_result_cherry_picked_later_is_a_conflict_after_another_message(tmp_path: Path, between: bool) -> None:
     world, context_id, (_, request, result, _) = await called(tmp_path)
     await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[request.id])
     if between:
@@ -131,7 +129,7 @@ async def marked(tmp_path: Path, how: str) -> tuple[World, ContextId, list[Messa
 
 @pytest.mark.parametrize("how", ["prompt", "mode"])
 @pytest.mark.parametrize(("at", "length"), [(0, 1), (1, 4), (2, 4), (3, 4), (4, 5), (5, 6)])
-async def test_a_fork_at_or_around_a_mark_never_parts_a_call_from_its_result(
+async def test_a_fork_at_or_around_a_notice_never_separates_a_call_from_its_result(
     tmp_path: Path, how: str, at: int, length: int
 ) -> None:
     world, context_id, messages = await marked(tmp_path, how)
@@ -158,7 +156,7 @@ async def test_a_fork_at_a_call_that_still_waits_ends_with_it(tmp_path: Path) ->
     assert results_told(world) == ["Not run."]
 
 
-async def test_results_that_were_merged_behind_a_mark_are_not_parted_from_their_call(tmp_path: Path) -> None:
+async def test_results_merged_after_a_notice_stay_with_their_call(tmp_path: Path) -> None:
     world, context_id, (_, request, result, _) = await called(tmp_path)
     await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[request.id])
     await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[result.id])
@@ -240,7 +238,7 @@ async def long_history(store: MemoryStore, count: int) -> ContextId:
     return context_id
 
 
-async def test_a_big_merge_is_read_in_pieces_between_which_others_come_through(tmp_path: Path) -> None:
+async def test_a_big_merge_yields_to_other_work_between_pieces(tmp_path: Path) -> None:
     store = CountingStore()
     world = World(tmp_path, store=store)
     context_id = await long_history(store, 3000)
@@ -253,7 +251,7 @@ async def test_a_big_merge_is_read_in_pieces_between_which_others_come_through(t
     assert present(origin_of(branch, 3000)).position == 2999
 
 
-async def test_the_mark_of_a_merge_with_many_conflicts_stays_small_and_tells_how_many(tmp_path: Path) -> None:
+async def test_the_notice_of_a_merge_with_many_conflicts_stays_small_and_has_their_count(tmp_path: Path) -> None:
     store = MemoryStore()
     world = World(tmp_path, store=store)
     context_id = await long_history(store, 3000)
@@ -322,7 +320,7 @@ async def failed_turn(
 
 
 @pytest.mark.parametrize("command", ["switch", "merge"])
-async def test_who_leaves_after_the_commit_leaves_the_context_as_it_is_stored(
+async def test_a_caller_cancelled_after_the_commit_leaves_the_context_as_stored(
     tmp_path: Path, command: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = HeldStore()
@@ -352,7 +350,7 @@ async def test_who_leaves_after_the_commit_leaves_the_context_as_it_is_stored(
 
 
 @pytest.mark.parametrize("command", ["switch", "merge"])
-async def test_a_failed_turn_that_could_not_be_closed_then_is_closed_by_what_comes_next(
+async def test_a_failed_turn_that_could_not_be_closed_is_closed_by_the_next_command(
     tmp_path: Path, command: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     disk = FaultyDisk()

@@ -46,7 +46,7 @@ def files(tmp_path: Path) -> FileStore:
 # when it is sent
 
 
-async def test_it_is_kept_with_the_message_and_sent_in_every_round_of_its_turn_and_in_no_other(tmp_path: Path) -> None:
+async def test_attachments_are_stored_with_the_message_and_sent_in_the_rounds_of_its_turn_only(tmp_path: Path) -> None:
     world = World(tmp_path, DONE, looks("a"), looks("b"), DONE, DONE)
     context_id = await world.start()
     await world.turn(context_id)
@@ -60,7 +60,7 @@ async def test_it_is_kept_with_the_message_and_sent_in_every_round_of_its_turn_a
     assert len([each for each in messages if each.role == "user"]) == 3, "it is no message of its own"
 
 
-async def test_with_several_payloads_it_is_kept_once(tmp_path: Path) -> None:
+async def test_attachments_of_several_payloads_are_stored_once(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("content of a")
     world = World(tmp_path, DONE)
     context_id = await world.start()
@@ -70,7 +70,7 @@ async def test_with_several_payloads_it_is_kept_once(tmp_path: Path) -> None:
     assert endings(world) == [TOLD]
 
 
-async def test_while_it_waits_for_approval_a_restart_loses_nothing_of_it(tmp_path: Path) -> None:
+async def test_attachments_survive_a_restart_while_a_call_waits_for_approval(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("change", "a")), store=files(tmp_path))
     context_id = await world.start("supervised")
     extra = ClientMetadata(extra={"open_files": ["src/a.py"]})
@@ -87,7 +87,7 @@ async def test_while_it_waits_for_approval_a_restart_loses_nothing_of_it(tmp_pat
     assert ["- src/a.py" in request.system for request in again.model.requests] == [True, True, False]
 
 
-async def test_a_continue_still_sends_it_however_often(tmp_path: Path) -> None:
+async def test_every_continue_sends_the_attachments_again(tmp_path: Path) -> None:
     world = World(tmp_path, looks("a"), NEVER, looks("b"), NEVER, DONE, DONE)
     context_id = await world.start()
     await cut_off(world, context_id, times=2, attached=WITH_DATA)
@@ -104,7 +104,7 @@ async def test_a_continue_still_sends_it_however_often(tmp_path: Path) -> None:
     assert endings(world) == [TOLD] * 5 + [[]]
 
 
-async def test_a_continue_after_many_rounds_still_sends_it(tmp_path: Path) -> None:
+async def test_a_continue_after_many_rounds_still_sends_the_attachments(tmp_path: Path) -> None:
     rounds = [looks(str(number)) for number in range(40)]
     world = World(tmp_path, *rounds, DONE, limits=Limits(rounds=40))
     context_id = await world.start()
@@ -125,7 +125,7 @@ async def test_a_continue_after_a_refused_message_of_an_earlier_turn_sends_only_
     assert endings(world) == [TOLD, ["something else"], ["something else"]]
 
 
-async def test_when_queued_it_waits_with_its_message(tmp_path: Path) -> None:
+async def test_attachments_of_a_queued_message_wait_with_it(tmp_path: Path) -> None:
     look = NoteTool("look", "read_only", hold=True)
     world = World(tmp_path, looks("a"), DONE, looks("b"), DONE, DONE, tools=[look])
     context_id = await world.start()
@@ -140,7 +140,7 @@ async def test_when_queued_it_waits_with_its_message(tmp_path: Path) -> None:
     assert endings(world) == [[], [], TOLD, TOLD, []]
 
 
-async def test_who_edits_a_queued_message_says_anew_what_comes_with_it(tmp_path: Path) -> None:
+async def test_editing_a_queued_message_replaces_its_attachments(tmp_path: Path) -> None:
     look = NoteTool("look", "read_only", hold=True)
     world = World(tmp_path, looks("a"), DONE, DONE, DONE, tools=[look])
     context_id = await world.start()
@@ -154,7 +154,7 @@ async def test_who_edits_a_queued_message_says_anew_what_comes_with_it(tmp_path:
     assert endings(world) == [[], [], ["something else"], []]
 
 
-async def test_who_edits_a_message_says_anew_what_comes_with_it(tmp_path: Path) -> None:
+async def test_editing_a_message_replaces_its_attachments(tmp_path: Path) -> None:
     world = World(tmp_path, DONE, looks("a"), DONE, DONE)
     context_id = await world.start()
     sent = await world.runtime.send(context_id, "one", attached=WITH_DATA)
@@ -166,7 +166,7 @@ async def test_who_edits_a_message_says_anew_what_comes_with_it(tmp_path: Path) 
     assert endings(world) == [TOLD, ["something else"], ["something else"], []]
 
 
-async def test_a_compression_in_the_middle_of_the_turn_leaves_it(tmp_path: Path) -> None:
+async def test_a_compression_in_the_middle_of_the_turn_keeps_the_attachments(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     before = len(world.model.requests)
@@ -178,7 +178,7 @@ async def test_a_compression_in_the_middle_of_the_turn_leaves_it(tmp_path: Path)
     assert not any(text in str(summary.messages) for text in TOLD)
 
 
-async def test_the_same_request_with_something_else_attached_is_another_one(tmp_path: Path) -> None:
+async def test_a_request_with_the_same_key_and_other_attachments_is_a_conflict(tmp_path: Path) -> None:
     world = World(tmp_path, DONE)
     context_id = await world.start()
     first = await world.runtime.send(context_id, "hi", key="k", attached=WITH_DATA)
@@ -213,7 +213,7 @@ TOO_LONG = "ä" * (MAX_TEXT_BYTES // 2 + 1)
     ],
     ids=["21", "empty", "blank", "long", "long together", "long data", "long label", "no text", "no text either"],
 )
-async def test_what_may_not_come_with_a_message_is_refused_and_nothing_is_stored(
+async def test_invalid_attachments_are_refused_and_nothing_is_stored(
     tmp_path: Path, attached: MessageAttachments, code: Code, said: str
 ) -> None:
     world = World(tmp_path, DONE)
@@ -237,7 +237,7 @@ async def test_what_may_not_come_with_a_message_is_refused_and_nothing_is_stored
         await world.runtime.edit_queued(context_id, sent.message_id, "x", attached=WITH_DATA)
 
 
-async def test_as_much_as_is_allowed_is_taken(tmp_path: Path) -> None:
+async def test_attachments_up_to_the_limit_are_accepted(tmp_path: Path) -> None:
     world = World(tmp_path, DONE, token_budget=10**9)
     context_id = await world.start()
     await world.turn(
@@ -259,7 +259,7 @@ async def prompt_with(tmp_path: Path, extra: Any) -> str:
     return world.model.requests[0].system
 
 
-async def test_open_files_stand_at_the_end_of_the_prompt_for_their_turn_alone(tmp_path: Path) -> None:
+async def test_open_files_are_at_the_end_of_the_prompt_for_their_turn_only(tmp_path: Path) -> None:
     world = World(tmp_path, looks("a"), DONE, DONE)
     context_id = await world.start()
     named = ClientMetadata(extra={"open_files": ["src/a.py", "b c.md"], "other": 1})
@@ -276,7 +276,7 @@ async def test_open_files_stand_at_the_end_of_the_prompt_for_their_turn_alone(tm
     [None, 1, "src/a.py", {"a": 1}, [], [1, None, {}, ["x"]], {"open_files": []}],
     ids=["none", "number", "text", "table", "empty", "of nothing", "nested"],
 )
-async def test_open_files_that_are_none_are_passed_over(tmp_path: Path, odd: Any) -> None:
+async def test_invalid_open_files_are_ignored(tmp_path: Path, odd: Any) -> None:
     assert "Open in the person's editor" not in await prompt_with(tmp_path, {"open_files": odd})
 
 

@@ -46,7 +46,7 @@ def choosing(folder: Path, *answers: Answer, **options: Any) -> World:
     return World(folder, *answers, **given)
 
 
-async def test_the_contexts_own_model_goes_before_its_personas_and_that_before_the_usual_one(tmp_path: Path) -> None:
+async def test_the_model_of_a_context_overrides_its_personas_and_that_the_default(tmp_path: Path) -> None:
     world = choosing(tmp_path, *[DONE] * 6)
     context_id = await world.start()
     steps: Sequence[tuple[dict[str, Any], str]] = [
@@ -79,7 +79,7 @@ async def test_a_model_that_is_gone_is_replaced_by_the_next_in_line(tmp_path: Pa
         assert again.model.requests[0].model == expected
 
 
-async def test_an_unknown_one_is_refused_with_those_that_there_are_and_nothing_changes(tmp_path: Path) -> None:
+async def test_an_unknown_name_is_refused_with_the_known_ones_and_nothing_changes(tmp_path: Path) -> None:
     world = choosing(tmp_path)
     context_id = await world.runtime.create_context(tmp_path, model="small")
     for attempt in (
@@ -95,7 +95,7 @@ async def test_an_unknown_one_is_refused_with_those_that_there_are_and_nothing_c
     assert len((await world.runtime.contexts()).items) == 1
 
 
-async def test_a_sub_agent_is_asked_with_the_model_of_who_sent_it(tmp_path: Path) -> None:
+async def test_a_sub_agent_uses_the_model_of_its_parent(tmp_path: Path) -> None:
     world = family(tmp_path, DELEGATES, DONE, DONE, models=["small"], catalog=ModelCatalog(FACTS))
     context_id = await world.runtime.create_context(tmp_path, model="small")
     await world.turn(context_id)
@@ -117,7 +117,7 @@ async def test_the_budget_follows_the_model_unless_the_person_has_set_one(tmp_pa
     assert (await world.runtime.meter(await world.start())).budget == 128_000, "of an unknown one, the usual"
 
 
-async def test_a_smaller_model_compresses_what_a_larger_one_held(tmp_path: Path) -> None:
+async def test_a_smaller_model_compresses_the_history_of_a_larger_one(tmp_path: Path) -> None:
     facts = {"test": ModelFacts(window=100_000), "tiny": ModelFacts(window=4_000)}
     world = Small(tmp_path, models=["tiny"], catalog=ModelCatalog(facts))
     context_id = await world.start()
@@ -136,7 +136,7 @@ async def test_a_smaller_model_compresses_what_a_larger_one_held(tmp_path: Path)
 # what is kept
 
 
-async def test_an_answer_tells_the_model_that_gave_it_also_when_another_is_chosen_meanwhile(tmp_path: Path) -> None:
+async def test_an_answer_names_its_model_even_if_another_is_chosen_meanwhile(tmp_path: Path) -> None:
     world = choosing(tmp_path, Answer(text="from the first", usage=USED, delta_delay=0.01), DONE)
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
@@ -151,7 +151,7 @@ async def test_an_answer_tells_the_model_that_gave_it_also_when_another_is_chose
     assert (await world.runtime.usage(context_id)).own.cost == 2.0, "it costs what that one costs"
 
 
-async def test_a_model_that_is_chosen_between_two_rounds_is_asked_in_the_next(tmp_path: Path) -> None:
+async def test_a_model_chosen_between_two_rounds_is_used_in_the_next(tmp_path: Path) -> None:
     look = NoteTool("look", "read_only", hold=True)
     world = choosing(tmp_path, looks("a"), DONE, tools=[look])
     context_id = await world.start()
@@ -165,7 +165,7 @@ async def test_a_model_that_is_chosen_between_two_rounds_is_asked_in_the_next(tm
     assert [each.metadata.model for each in messages if each.role == "assistant"] == ["test", "small"]
 
 
-async def test_a_cost_is_that_of_the_model_that_was_asked(tmp_path: Path) -> None:
+async def test_a_cost_uses_the_price_of_the_model_that_answered(tmp_path: Path) -> None:
     world = choosing(tmp_path, *[Answer(text="x", usage=USED)] * 3)
     context_id = await world.start()
     costs = []
@@ -180,7 +180,7 @@ async def test_a_cost_is_that_of_the_model_that_was_asked(tmp_path: Path) -> Non
     assert (await unpriced.runtime.usage(context_id)).own.cost is None, "what has no known price costs nothing known"
 
 
-async def test_messages_tell_whom_the_model_was_asked_to_be(tmp_path: Path) -> None:
+async def test_answers_name_the_persona_of_their_request(tmp_path: Path) -> None:
     world = choosing(tmp_path, looks("a"), DONE)
     context_id = await world.runtime.create_context(tmp_path, persona="thrifty")
     await world.turn(context_id)
@@ -204,7 +204,7 @@ def read_by_the_model(message: Message, others: Sequence[Message]) -> list[Model
 
 
 @pytest.mark.parametrize("model", list(FACTS))
-async def test_the_count_kept_with_each_message_is_that_of_what_the_model_reads(tmp_path: Path, model: str) -> None:
+async def test_the_token_count_stored_with_a_message_is_that_of_its_encoded_form(tmp_path: Path, model: str) -> None:
     (tmp_path / "a.txt").write_text(MIXED)
     calls = tuple(ScriptedCall(tool="look", arguments={"text": text}) for text in (MIXED, "b"))
     odd = (ScriptedCall(tool="no such töol", arguments="not json"),)
@@ -228,7 +228,7 @@ async def test_the_count_kept_with_each_message_is_that_of_what_the_model_reads(
     assert history == sum(each.metadata.tokens or 0 for each in messages) + ending
 
 
-async def test_with_another_counter_everything_is_counted_anew_and_what_is_kept_stays(tmp_path: Path) -> None:
+async def test_with_another_tokenizer_messages_are_counted_again_and_stored_counts_stay(tmp_path: Path) -> None:
     world = choosing(tmp_path, Answer(text=MIXED), Answer(text=MIXED))
     context_id = await world.start()
     await world.turn(context_id, MIXED)
@@ -252,9 +252,7 @@ async def test_with_another_counter_everything_is_counted_anew_and_what_is_kept_
 
 
 @pytest.mark.parametrize("change", [{"model": "small"}, {"persona": "thrifty"}], ids=["chosen", "by persona"])
-async def test_what_one_models_provider_counted_says_nothing_of_another_model(
-    tmp_path: Path, change: dict[str, Any]
-) -> None:
+async def test_the_token_ratio_of_one_model_does_not_apply_to_another(tmp_path: Path, change: dict[str, Any]) -> None:
     world = choosing(tmp_path, Answer(text="x", usage=Usage(900, 1)), DONE)
     context_id = await world.start()
     await world.runtime.set_prompt_addition(context_id, MIXED * 3)

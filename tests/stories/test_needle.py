@@ -106,7 +106,7 @@ async def told(world: Small, context_id: str) -> str:
 
 
 @pytest.mark.parametrize("strategy", ["intelligent", "importance"])
-async def test_what_was_said_early_is_told_after_ten_compressions(
+async def test_early_decisions_are_in_the_window_after_ten_compressions(
     tmp_path: Path, strategy: CompressionStrategy
 ) -> None:
     world = Small(tmp_path, model=Obedient(*LOOKS), budget=Budget(tokens=4000, strategy=strategy))
@@ -123,7 +123,7 @@ async def test_what_was_said_early_is_told_after_ten_compressions(
     world.check_requests()
 
 
-async def test_what_was_kept_survives_a_summary_that_fails_in_between(tmp_path: Path) -> None:
+async def test_early_decisions_survive_a_failed_summary_in_between(tmp_path: Path) -> None:
     model = Obedient(*LOOKS)
     world = Small(tmp_path, model=model)
     context_id = await with_needles(world)
@@ -145,7 +145,7 @@ async def test_what_was_kept_survives_a_summary_that_fails_in_between(tmp_path: 
 
 
 @pytest.mark.parametrize("strategy", ["recent_n", "intelligent", "importance"])
-async def test_where_no_model_can_sum_up_pins_and_touched_files_are_still_told(
+async def test_pins_and_touched_files_stay_in_the_window_without_a_model_summary(
     tmp_path: Path, strategy: CompressionStrategy
 ) -> None:
     model = Obedient(*LOOKS)
@@ -168,7 +168,7 @@ async def test_where_no_model_can_sum_up_pins_and_touched_files_are_still_told(
     world.check_requests()
 
 
-async def test_the_needle_is_told_after_compressions_by_hand_a_restart_and_a_smaller_model(tmp_path: Path) -> None:
+async def test_early_decisions_survive_manual_compressions_a_restart_and_a_smaller_model(tmp_path: Path) -> None:
     world = Small(tmp_path, model=Obedient(*LOOKS), budget=Budget(tokens=6000))
     context_id = await with_needles(world)
     for _ in range(3):
@@ -185,7 +185,7 @@ async def test_the_needle_is_told_after_compressions_by_hand_a_restart_and_a_sma
     again.check_requests()
 
 
-async def test_a_long_record_is_summed_up_in_pieces_each_with_what_was_kept_before(tmp_path: Path) -> None:
+async def test_a_long_transcript_is_summarized_in_pieces_with_the_summary_so_far(tmp_path: Path) -> None:
     world = Small(tmp_path, model=Obedient(*LOOKS), budget=Budget(tokens=60_000))
     context_id = await with_needles(world)
     for number in range(30):

@@ -57,7 +57,7 @@ async def exported(pieces: AsyncIterator[bytes]) -> bytes:
     return b"".join([piece async for piece in pieces])
 
 
-async def test_it_is_stored_with_the_first_turn_once_and_told_in_every_round(folder: Path) -> None:
+async def test_the_overview_is_stored_with_the_first_turn_and_sent_in_every_round(folder: Path) -> None:
     world = World(folder, looks("a"), DONE, DONE, overview=USUAL)
     context_id = await world.start()
     assert await stored(world, context_id) == []
@@ -76,7 +76,7 @@ async def test_it_is_stored_with_the_first_turn_once_and_told_in_every_round(fol
     assert kept.metadata.tokens == 0, "the history does not tell it"
 
 
-async def test_the_persons_message_is_stored_before_anybody_looks_at_the_folder(folder: Path) -> None:
+async def test_the_persons_message_is_stored_before_the_folder_is_scanned(folder: Path) -> None:
     world = World(folder, DONE, overview=USUAL)
     context_id = await world.start()
     await world.turn(context_id)
@@ -84,7 +84,7 @@ async def test_the_persons_message_is_stored_before_anybody_looks_at_the_folder(
     assert kinds == ["Text", "SystemControl", "Text"]
 
 
-async def test_where_it_is_switched_off_nothing_is_stored_by_itself(folder: Path) -> None:
+async def test_a_disabled_overview_is_not_stored(folder: Path) -> None:
     for settings in (None, OverviewSettings(enabled=False)):
         world = World(folder, DONE, overview=settings)
         context_id = await world.start()
@@ -94,7 +94,9 @@ async def test_where_it_is_switched_off_nothing_is_stored_by_itself(folder: Path
 
 
 @pytest.mark.parametrize("every", [1, 4])
-async def test_after_so_many_messages_it_is_made_anew_and_the_newest_is_told(folder: Path, every: int) -> None:
+async def test_the_overview_is_renewed_after_a_number_of_messages_and_the_newest_is_sent(
+    folder: Path, every: int
+) -> None:
     answers = [DONE] * 6
     world = World(folder, *answers, overview=OverviewSettings(every=every))
     context_id = await world.start()
@@ -107,7 +109,7 @@ async def test_after_so_many_messages_it_is_made_anew_and_the_newest_is_told(fol
     assert newest == ([1, 2, 3, 4, 5, 6] if every == 1 else [1, 1, 3, 3, 5, 5])
 
 
-async def test_in_another_workspace_it_is_made_anew(folder: Path, tmp_path: Path) -> None:
+async def test_the_overview_is_renewed_in_another_workspace(folder: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "other.py").write_text("x")
@@ -129,7 +131,7 @@ async def test_in_another_workspace_it_is_made_anew(folder: Path, tmp_path: Path
     assert len(await stored(world, same)) == 1
 
 
-async def test_a_sub_agent_is_told_it_too(folder: Path) -> None:
+async def test_a_sub_agent_gets_the_overview_too(folder: Path) -> None:
     world = family(folder, DELEGATES, DONE, DONE, overview=USUAL)
     context_id = await world.start()
     await world.turn(context_id)
@@ -137,7 +139,7 @@ async def test_a_sub_agent_is_told_it_too(folder: Path) -> None:
     assert len(await stored(world, await child_of(world, context_id))) == 1
 
 
-async def test_each_branch_is_told_the_newest(folder: Path) -> None:
+async def test_each_branch_gets_its_newest_overview(folder: Path) -> None:
     world = World(folder, DONE, DONE, DONE, overview=USUAL)
     context_id = await world.start()
     await world.runtime.create_branch(context_id, "idea")
@@ -149,7 +151,7 @@ async def test_each_branch_is_told_the_newest(folder: Path) -> None:
     assert await stored(world, context_id, "idea") == []
 
 
-async def test_it_survives_a_restart_and_a_compression(folder: Path, tmp_path: Path) -> None:
+async def test_the_overview_survives_a_restart_and_a_compression(folder: Path, tmp_path: Path) -> None:
     world = World(folder, DONE, store=files(tmp_path), overview=USUAL)
     context_id = await world.start()
     await world.turn(context_id)
@@ -199,7 +201,9 @@ async def in_state(folder: Path, kind: str) -> tuple[World, str]:
 
 
 @pytest.mark.parametrize("kind", ["idle", "waiting", "asked", "running", "paused", "refused"])
-async def test_on_request_it_is_stored_in_any_state_and_told_from_the_next_round_on(folder: Path, kind: str) -> None:
+async def test_a_requested_overview_is_stored_in_any_state_and_sent_from_the_next_round(
+    folder: Path, kind: str
+) -> None:
     world, context_id = await in_state(folder, kind)
     before = (await world.runtime.context(context_id)).state
     expected: dict[str, Any] = {"waiting": AwaitingToolApproval, "asked": AwaitingLLMFirstChunk, "paused": Paused}
@@ -226,7 +230,7 @@ async def test_on_request_it_is_stored_in_any_state_and_told_from_the_next_round
 
 
 @pytest.mark.parametrize("settings", [None, OverviewSettings(enabled=False)], ids=["none", "off"])
-async def test_on_request_it_is_made_also_where_it_is_not_done_by_itself(
+async def test_a_requested_overview_is_stored_even_if_automatic_ones_are_disabled(
     folder: Path, settings: OverviewSettings | None
 ) -> None:
     world = World(folder, DONE, overview=settings)
@@ -236,7 +240,7 @@ async def test_on_request_it_is_made_also_where_it_is_not_done_by_itself(
     assert "first.py" in (told(world)[0] or "")
 
 
-async def test_while_the_store_refuses_a_request_for_it_changes_nothing(folder: Path) -> None:
+async def test_a_requested_overview_that_the_store_refuses_changes_nothing(folder: Path) -> None:
     store = HeldStore()
     world = World(folder, DONE, store=store)
     context_id = await world.start()
@@ -249,7 +253,7 @@ async def test_while_the_store_refuses_a_request_for_it_changes_nothing(folder: 
     assert told(world) == [None]
 
 
-async def test_when_the_store_refuses_it_in_a_turn_the_turn_waits_and_goes_on_with_it(folder: Path) -> None:
+async def test_a_turn_whose_overview_the_store_refused_continues_with_it(folder: Path) -> None:
     store = HeldStore()
     world = World(folder, DONE, store=store, overview=USUAL)
     context_id = await world.start()
@@ -287,7 +291,7 @@ async def test_a_workspace_that_is_gone_stops_no_turn(folder: Path) -> None:
     assert "back.py" in (told(world)[1] or "")
 
 
-async def test_one_that_goes_away_later_is_told_as_it_was(folder: Path) -> None:
+async def test_a_removed_workspace_keeps_its_last_overview(folder: Path) -> None:
     world = World(folder, DONE, DONE, overview=OverviewSettings(every=1))
     context_id = await world.start()
     await world.turn(context_id)
@@ -297,7 +301,7 @@ async def test_one_that_goes_away_later_is_told_as_it_was(folder: Path) -> None:
     assert first == second is not None
 
 
-async def test_it_takes_no_more_tokens_than_it_may(folder: Path) -> None:
+async def test_the_overview_stays_within_its_token_budget(folder: Path) -> None:
     for number in range(300):
         (folder / f"{'long-name-' * 5}{number}.py").write_text("x")
     for tokens in (50, 300):
@@ -308,7 +312,7 @@ async def test_it_takes_no_more_tokens_than_it_may(folder: Path) -> None:
         assert 0 < part.tokens <= tokens
 
 
-async def test_hostile_names_are_one_line_each_and_pass_for_nothing_else(folder: Path) -> None:
+async def test_hostile_names_are_one_line_each_in_the_prompt(folder: Path) -> None:
     shutil.rmtree(folder)
     folder.mkdir()
     names = [

@@ -27,7 +27,7 @@ async def paused_at_work(world: World, held: NoteTool, mode: str) -> ContextId:
     return context_id
 
 
-async def test_a_pause_takes_effect_before_the_next_call_and_resume_goes_on(tmp_path: Path) -> None:
+async def test_a_pause_takes_effect_before_the_next_call_and_resume_continues(tmp_path: Path) -> None:
     held = NoteTool("held", "mutating", hold=True)
     world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[held])
     context_id = await paused_at_work(world, held, "agent")
@@ -92,7 +92,7 @@ async def test_a_switch_while_paused_decides_and_starts_nothing_and_the_new_mode
     assert world.change.ran == []
 
 
-async def test_a_paused_turn_can_be_cancelled_and_a_pause_taken_back(tmp_path: Path) -> None:
+async def test_a_paused_turn_can_be_cancelled_and_a_pause_withdrawn(tmp_path: Path) -> None:
     held = NoteTool("held", "mutating", hold=True)
     world = World(
         tmp_path, asks(("held", "a"), ("change", "b")), DONE, asks(("held", "c"), ("change", "d")), tools=[held]

@@ -62,7 +62,7 @@ async def test_a_denied_tool_is_neither_offered_nor_run_in_any_mode(tmp_path: Pa
     assert "change" not in offered(world)
 
 
-async def test_what_is_denied_beside_what_is_not_is_told_and_the_rest_runs(tmp_path: Path) -> None:
+async def test_a_call_denied_by_the_persona_does_not_stop_the_others(tmp_path: Path) -> None:
     world = World(tmp_path, BOTH, DONE, personas=known)
     context_id = await world.runtime.create_context(tmp_path, persona="reader")
     await world.turn(context_id)
@@ -90,7 +90,7 @@ async def test_no_persona_switches_on_what_the_settings_have_switched_off(tmp_pa
     assert present(call.reason).code is Code.TOOL_DISABLED
 
 
-async def test_a_sub_agent_has_the_persona_of_who_sent_it(tmp_path: Path) -> None:
+async def test_a_sub_agent_has_the_persona_of_its_parent(tmp_path: Path) -> None:
     world = family(tmp_path, DELEGATES, BOTH, DONE, DONE, personas=known)
     context_id = await world.runtime.create_context(tmp_path, persona="reader")
     await world.turn(context_id)
@@ -118,7 +118,7 @@ async def test_a_sub_agent_with_another_persona_has_only_what_both_may_use(tmp_p
 # switching in the middle
 
 
-async def test_a_switch_decides_what_waits_anew_and_starts_nothing(tmp_path: Path) -> None:
+async def test_a_persona_switch_decides_waiting_calls_again_and_starts_nothing(tmp_path: Path) -> None:
     world = World(tmp_path, BOTH, DONE, personas=known)
     context_id = await world.start("supervised")
     await world.turn(context_id)
@@ -137,7 +137,7 @@ async def test_a_switch_decides_what_waits_anew_and_starts_nothing(tmp_path: Pat
     assert noted == ["reader", None]
 
 
-async def test_an_unknown_one_is_refused_with_those_that_there_are_and_nothing_changes(tmp_path: Path) -> None:
+async def test_an_unknown_name_is_refused_with_the_known_ones_and_nothing_changes(tmp_path: Path) -> None:
     world = World(tmp_path, personas=known)
     with pytest.raises(InvalidInput, match="reader, changer, category"):
         await world.runtime.create_context(tmp_path, persona="nobody")
@@ -156,7 +156,7 @@ async def test_an_unknown_one_is_refused_with_those_that_there_are_and_nothing_c
 # gone
 
 
-async def test_one_whose_file_is_gone_may_use_nothing(tmp_path: Path) -> None:
+async def test_a_persona_without_its_file_may_use_no_tool(tmp_path: Path) -> None:
     world = World(tmp_path, store=files(tmp_path), personas=known)
     context_id = await world.runtime.create_context(tmp_path, persona="changer")
     await world.runtime.close()
@@ -167,7 +167,7 @@ async def test_one_whose_file_is_gone_may_use_nothing(tmp_path: Path) -> None:
     await again.runtime.close()
 
 
-async def test_when_trust_is_taken_back_what_waits_is_denied_and_nothing_runs_any_more(tmp_path: Path) -> None:
+async def test_revoking_trust_denies_waiting_and_later_calls_of_its_persona(tmp_path: Path) -> None:
     world = furnished(tmp_path, BOTH, DONE, BOTH, DONE)
     brings(world.workspace, "theirs", 'prompt = "Do it."\n')
     async with world.runtime:
@@ -187,7 +187,7 @@ async def test_when_trust_is_taken_back_what_waits_is_denied_and_nothing_runs_an
         assert offered(world, -1) == set()
 
 
-async def test_a_file_that_changes_after_it_was_trusted_gives_nothing_back(tmp_path: Path) -> None:
+async def test_an_untrusted_change_of_a_persona_enables_no_tool(tmp_path: Path) -> None:
     world = furnished(tmp_path, asks(("change", "a")), DONE)
     brings(world.workspace, "theirs", '[tools]\ndenied = ["change"]\n')
     async with world.runtime:
@@ -202,7 +202,7 @@ async def test_a_file_that_changes_after_it_was_trusted_gives_nothing_back(tmp_p
             await world.runtime.set_persona(context_id, "later")
 
 
-async def test_a_projects_allow_list_gives_back_nothing_that_the_person_switched_off(tmp_path: Path) -> None:
+async def test_a_projects_allow_list_enables_no_tool_that_the_person_disabled(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own/tools.toml").write_text("[tools.change]\nenabled = false\n")
     world = furnished(tmp_path, asks(("change", "a")), DONE)
@@ -232,7 +232,7 @@ async def test_a_projects_allow_list_gives_back_nothing_that_the_person_switched
     ],
     ids=["own", "looser", "looser in reading", "stricter", "stricter than the default", "hidden", "none"],
 )
-async def test_ones_own_persona_chooses_the_mode_and_a_projects_only_a_stricter_one(
+async def test_an_own_persona_sets_the_mode_and_a_projects_persona_only_a_stricter_one(
     tmp_path: Path, configured: str | None, mine: str | None, theirs: str | None, expected: str
 ) -> None:
     has(tmp_path, "x" if mine else "other", f'default_mode = "{mine or "agent"}"')

@@ -169,7 +169,7 @@ async def test_a_queued_message_is_not_seen_by_the_model_before_its_turn(tmp_pat
 
 
 @pytest.mark.parametrize("kind", ["memory", "files"])
-async def test_the_same_request_twice_is_one_message_and_the_same_answer(tmp_path: Path, kind: str) -> None:
+async def test_a_request_repeated_with_its_key_is_one_message_and_the_same_answer(tmp_path: Path, kind: str) -> None:
     store = files(tmp_path) if kind == "files" else MemoryStore()
     world = World(tmp_path, Answer(text="1"), Answer(text="2"), store=store)
     context_id = await world.start()
@@ -300,7 +300,7 @@ async def test_a_refused_message_stays_visible_and_never_reaches_the_model(tmp_p
     assert not any(b"SECRET" in fragment for fragment in world.model.requests[0].messages)
 
 
-async def test_what_came_with_a_refused_message_does_not_reach_the_model_by_continuing(tmp_path: Path) -> None:
+async def test_attachments_of_a_refused_message_do_not_reach_the_model_by_continuing(tmp_path: Path) -> None:
     async def guard(messages: Sequence[Message]) -> Sequence[Message]:
         raise InvalidInput(Code.INVALID_PAYLOAD, detail="no secrets here", allowed="-")
 
@@ -338,7 +338,7 @@ async def test_a_title_is_made_beside_the_first_turn_and_never_replaces_a_person
 
 
 @pytest.mark.parametrize("fault", [Answer(error=ScriptedError(status=500)), Answer(text=""), Answer(text="x" * 9999)])
-async def test_when_no_title_can_be_made_the_first_line_stays(tmp_path: Path, fault: Answer) -> None:
+async def test_the_first_line_stays_the_title_when_the_title_model_fails(tmp_path: Path, fault: Answer) -> None:
     titles = ScriptedAdapter(Script(title=(fault,)))
     world = World(tmp_path, Answer(text="1"), titles=TitleModel(titles, "small"))
     context_id = await world.start()

@@ -76,7 +76,7 @@ async def test_a_cancel_right_behind_an_approval_leaves_no_call_without_a_result
 
 
 @pytest.mark.parametrize("command", ["send", "approve", "switch", "answer"])
-async def test_a_caller_that_gives_up_during_the_commit_leaves_nothing_undriven(tmp_path: Path, command: str) -> None:
+async def test_a_caller_cancelled_during_the_commit_leaves_the_turn_driven(tmp_path: Path, command: str) -> None:
     store = SlowStore()
     question = ScriptedCall(tool="ask_user", arguments={"questions": [{"question": "?"}]})
     first = Answer(calls=(question,)) if command == "answer" else Answer(calls=(CHANGE,))
@@ -102,7 +102,7 @@ async def test_a_caller_that_gives_up_during_the_commit_leaves_nothing_undriven(
     assert content_of((await world.runtime.read_messages(context_id))[-1]) == "done"
 
 
-async def test_a_call_that_had_not_started_when_the_store_was_full_never_comes_back(tmp_path: Path) -> None:
+async def test_a_call_that_had_not_started_on_a_full_store_never_runs(tmp_path: Path) -> None:
     store = SlowStore()
     world = World(tmp_path, Answer(calls=(CHANGE, OTHER)), Answer(text="x"), store=store)
     context_id = await world.start()
@@ -169,7 +169,7 @@ async def raises_no_unicode() -> str:
         ({"run": raises_no_unicode}, "failed"),
     ],
 )
-async def test_whatever_a_tool_does_the_turn_goes_on(tmp_path: Path, odd: dict[str, Any], status: str) -> None:
+async def test_a_misbehaving_tool_does_not_stop_the_turn(tmp_path: Path, odd: dict[str, Any], status: str) -> None:
     world = World(tmp_path, Answer(calls=(ScriptedCall(tool="odd"), CHANGE)), Answer(text="on"), tools=[Odd(**odd)])
     context_id = await world.start()
     await world.turn(context_id)
@@ -180,7 +180,7 @@ async def test_whatever_a_tool_does_the_turn_goes_on(tmp_path: Path, odd: dict[s
     assert content_of((await world.runtime.read_messages(context_id))[-1]) == "on"
 
 
-async def test_a_tool_that_takes_long_to_look_never_holds_up_a_cancel(tmp_path: Path) -> None:
+async def test_a_slow_prepare_never_delays_a_cancel(tmp_path: Path) -> None:
     looks = 0
 
     async def slow_the_second_time() -> Any:
@@ -203,7 +203,7 @@ async def test_a_tool_that_takes_long_to_look_never_holds_up_a_cancel(tmp_path: 
     assert isinstance((await world.runtime.context(context_id)).state, Idle)
 
 
-async def test_a_cancel_while_the_gate_looks_gives_every_call_its_result(tmp_path: Path) -> None:
+async def test_a_cancel_during_the_gate_gives_every_call_a_result(tmp_path: Path) -> None:
     hanging = asyncio.Event()
 
     async def hang() -> None:
@@ -221,7 +221,7 @@ async def test_a_cancel_while_the_gate_looks_gives_every_call_its_result(tmp_pat
     assert (await world.runtime.call(context_id, request.calls[0].id)).status == "cancelled"
 
 
-async def test_a_switch_beside_a_cancel_starts_nothing_that_will_not_run(tmp_path: Path) -> None:
+async def test_a_mode_switch_beside_a_cancel_starts_no_call(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(calls=(CHANGE,)))
     context_id = await world.start("supervised")
     await world.turn(context_id)
@@ -281,7 +281,7 @@ async def test_a_waiting_turn_cannot_be_deleted_with_its_context(tmp_path: Path)
     assert (await world.runtime.contexts()).items == ()
 
 
-async def test_those_who_open_a_context_at_the_same_time_share_it_whoever_gives_up(tmp_path: Path) -> None:
+async def test_concurrent_openers_share_one_context_even_when_one_is_cancelled(tmp_path: Path) -> None:
     class SlowOpening(SlowStore):
         async def open(self, context_id: ContextId) -> Any:
             await asyncio.sleep(0.05)
@@ -303,7 +303,7 @@ async def test_those_who_open_a_context_at_the_same_time_share_it_whoever_gives_
     assert len(await world.runtime.read_messages(context_id)) == 4
 
 
-async def test_what_is_kept_while_another_commit_is_in_flight_is_not_lost(tmp_path: Path) -> None:
+async def test_a_draft_kept_during_another_commit_is_not_lost(tmp_path: Path) -> None:
     store = SlowStore()
     held = NoteTool("held", "read_only", hold=True)
     calls = (ScriptedCall(tool="look", arguments={"text": "1"}), ScriptedCall(tool="held", arguments={"text": "2"}))
@@ -331,7 +331,7 @@ async def test_what_is_kept_while_another_commit_is_in_flight_is_not_lost(tmp_pa
     }
 
 
-async def test_nothing_is_started_while_a_refusal_is_being_settled(tmp_path: Path) -> None:
+async def test_no_call_starts_while_a_refused_draft_is_retried(tmp_path: Path) -> None:
     store = SlowStore()
     held = NoteTool("held", "read_only", hold=True)
     calls = (ScriptedCall(tool="look"), ScriptedCall(tool="held"), CHANGE)
@@ -363,7 +363,7 @@ async def no_unicode_preview() -> Any:
 
 
 @pytest.mark.parametrize("prepare", [returns_nothing, raises_no_unicode])
-async def test_a_tool_that_says_nonsense_of_a_call_fails_that_call_only(tmp_path: Path, prepare: Any) -> None:
+async def test_a_tool_with_an_invalid_preview_fails_that_call_only(tmp_path: Path, prepare: Any) -> None:
     store = FileStore(tmp_path / "data", now=lambda: "")
     calls = (ScriptedCall(tool="odd"), CHANGE)
     world = World(
@@ -378,7 +378,7 @@ async def test_a_tool_that_says_nonsense_of_a_call_fails_that_call_only(tmp_path
     await world.runtime.close()
 
 
-async def test_a_preview_that_is_no_unicode_is_stored_as_what_can_be(tmp_path: Path) -> None:
+async def test_an_invalid_unicode_preview_is_stored_with_replacements(tmp_path: Path) -> None:
     store = FileStore(tmp_path / "data", now=lambda: "")
     world = World(
         tmp_path, Answer(calls=(ScriptedCall(tool="odd"),)), tools=[Odd(prepare=no_unicode_preview)], store=store
@@ -414,7 +414,7 @@ async def test_a_cancel_after_the_end_was_refused_keeps_how_the_turn_ended(tmp_p
     assert content_of((await world.runtime.read_messages(context_id))[-1]) == "the whole answer"
 
 
-async def test_a_workspace_that_was_made_anew_is_used_by_the_next_turn(tmp_path: Path) -> None:
+async def test_a_recreated_workspace_is_used_by_the_next_turn(tmp_path: Path) -> None:
     workspace = tmp_path / "work"
     workspace.mkdir()
     (workspace / "a").write_text("old")

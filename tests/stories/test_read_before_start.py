@@ -43,7 +43,7 @@ async def test_a_switch_starts_the_call_that_was_read_and_leaves_the_other_waiti
     assert await world.runtime.pending_calls(context_id) == []
 
 
-async def test_a_switch_that_denies_reaches_also_what_was_not_read(tmp_path: Path) -> None:
+async def test_a_switch_that_denies_also_reaches_unread_calls(tmp_path: Path) -> None:
     world = World(tmp_path, TWO, DONE)
     context_id, read, unread = await two_waiting(world)
     outcome = await world.runtime.switch_mode(context_id, "ask", shown=[])
@@ -59,9 +59,7 @@ async def test_an_elevation_of_one_call_is_left_for_the_call_that_was_read(tmp_p
 
 
 @pytest.mark.parametrize("always", ["tool", "tool_for_good"])
-async def test_a_rule_that_is_given_with_a_call_leaves_what_was_not_read_waiting(
-    tmp_path: Path, always: RuleOption
-) -> None:
+async def test_a_rule_created_with_a_call_leaves_unread_calls_waiting(tmp_path: Path, always: RuleOption) -> None:
     world = World(tmp_path, TWO, DONE)
     context_id, read, unread = await two_waiting(world)
     decision = PersonsDecision(id=read.id, verdict="approve", digest=read.digest, always=always)
@@ -69,7 +67,7 @@ async def test_a_rule_that_is_given_with_a_call_leaves_what_was_not_read_waiting
     assert await still_waits(world, context_id, unread)
 
 
-async def test_a_rule_that_is_given_for_calls_to_come_starts_none_that_waits(tmp_path: Path) -> None:
+async def test_a_rule_for_future_calls_starts_no_waiting_call(tmp_path: Path) -> None:
     world = World(tmp_path, TWO, DONE)
     context_id, read, unread = await two_waiting(world)
     await world.runtime.give_rule("allow", Scope(tool="change"), context_id=context_id, shown=())

@@ -118,7 +118,9 @@ async def test_streaming_keeps_the_partial_text_and_drops_fragments_of_calls(tmp
 
 
 @pytest.mark.parametrize(("effect", "code"), [("mutating", "may_have_run"), ("read_only", "interrupted_call")])
-async def test_a_call_with_an_intent_and_no_result_is_told_as_such(tmp_path: Path, effect: Effect, code: str) -> None:
+async def test_a_call_with_an_intent_and_no_result_is_reported_as_interrupted(
+    tmp_path: Path, effect: Effect, code: str
+) -> None:
     slow = NoteTool("slow", effect, hold=True)
     world = World(tmp_path, Answer(calls=SLOW_CHANGES[:1]), tools=[slow], store=store_at(tmp_path))
     context_id = await world.start()
@@ -156,7 +158,7 @@ async def test_approved_and_not_started_is_pending_again_even_in_agent(tmp_path:
     await again.runtime.close()
 
 
-async def test_a_switch_while_the_model_speaks_decides_the_calls_that_it_then_asks_for(tmp_path: Path) -> None:
+async def test_a_mode_switch_during_streaming_decides_the_calls_of_that_answer(tmp_path: Path) -> None:
     change = ScriptedCall(tool="change", arguments={"text": "x"})
     world = World(tmp_path, Answer(deltas=("a", "b"), calls=(change,), delta_delay=0.01))
     context_id = await world.start("agent")
@@ -184,7 +186,9 @@ async def test_recovery_is_stored_once_and_restarting_fifty_times_changes_nothin
         await crash(again)
 
 
-async def test_a_fork_never_parts_a_call_from_its_result_and_a_switch_shows_the_other_branch(tmp_path: Path) -> None:
+async def test_a_fork_never_separates_a_call_from_its_result_and_a_switch_shows_the_other_branch(
+    tmp_path: Path,
+) -> None:
     call = ScriptedCall(tool="look", arguments={"text": "x"})
     world = World(tmp_path, Answer(calls=(call, call)), Answer(text="done"), Answer(text="other"))
     context_id = await world.start()

@@ -181,7 +181,7 @@ async def test_a_change_by_somebody_is_noticed_after_a_restart(tmp_path: Path, c
     assert (file.read_text() if file.exists() else None) == left
 
 
-async def test_what_a_command_of_the_answer_wrote_is_no_write_that_was_shown(tmp_path: Path) -> None:
+async def test_a_write_by_a_command_of_the_same_answer_fails_the_next_edit(tmp_path: Path) -> None:
     file = prepared_file(tmp_path, BEFORE)
     by_command = ("execute", {"command": "echo four >> a.txt"})
     world = furnished(tmp_path, says(edit("one", "1"), by_command, edit("two", "2")), DONE)
@@ -194,7 +194,7 @@ async def test_what_a_command_of_the_answer_wrote_is_no_write_that_was_shown(tmp
     assert file.read_text() == "1\ntwo\nthree\nfour\n"
 
 
-async def test_an_edit_stands_alone_where_the_write_before_it_is_rejected(tmp_path: Path) -> None:
+async def test_an_edit_after_a_rejected_write_applies_to_the_original_file(tmp_path: Path) -> None:
     file = prepared_file(tmp_path, BEFORE)
     world = furnished(tmp_path, says(edit("one", "1"), edit("two", "2"), edit("1", "I")), DONE)
     async with world.runtime:

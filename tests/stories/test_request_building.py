@@ -96,7 +96,7 @@ async def test_the_prompt_has_its_parts_in_their_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", list(Modes().all))
-async def test_the_tools_that_are_told_in_plain_words_are_those_that_the_mode_offers(tmp_path: Path, mode: str) -> None:
+async def test_the_tools_described_in_the_prompt_are_those_that_the_mode_offers(tmp_path: Path, mode: str) -> None:
     world = World(tmp_path, DONE, tools=[*builtins(), Delegate()])
     context_id = await world.start(mode)
     await world.turn(context_id)
@@ -132,7 +132,7 @@ async def test_a_switch_of_the_mode_between_rounds_shows_in_the_next(tmp_path: P
     assert answer.metadata.mode == "plan"
 
 
-async def test_a_sub_agent_is_told_the_modes_above_it_as_they_are_in_each_round(tmp_path: Path) -> None:
+async def test_the_prompt_of_a_sub_agent_has_its_ancestors_present_modes(tmp_path: Path) -> None:
     look = NoteTool("look", "read_only", hold=True)
     world = family(tmp_path, DELEGATES, asks(("look", "a")), DONE, DONE, tools=[look])
     context_id = await world.start("review")
@@ -184,7 +184,7 @@ async def test_a_branch_has_its_own_addition(tmp_path: Path) -> None:
 # looking at it beforehand
 
 
-async def test_before_a_message_the_window_is_what_comes_before_it(tmp_path: Path) -> None:
+async def test_the_window_before_a_message_lacks_only_that_message(tmp_path: Path) -> None:
     world = World(tmp_path, looks("a"), DONE, DONE)
     context_id = await world.start()
     await world.turn(context_id)
@@ -199,7 +199,7 @@ async def test_before_a_message_the_window_is_what_comes_before_it(tmp_path: Pat
 
 
 @pytest.mark.parametrize("mode", ["agent", "plan", "ask"])
-async def test_before_a_continue_the_window_is_what_will_be_sent(tmp_path: Path, mode: str) -> None:
+async def test_the_window_before_a_continue_equals_its_request(tmp_path: Path, mode: str) -> None:
     world = World(tmp_path, looks("a", "b"), NEVER, DONE)
     context_id = await world.start()
     await cut_off(world, context_id, times=2)
@@ -214,7 +214,7 @@ async def test_before_a_continue_the_window_is_what_will_be_sent(tmp_path: Path,
     assert b"noted a" in body_of(window)
 
 
-async def test_before_a_continue_the_window_has_what_came_with_the_message(tmp_path: Path) -> None:
+async def test_the_window_before_a_continue_has_the_attachments(tmp_path: Path) -> None:
     world = World(tmp_path, looks("a"), NEVER, DONE)
     context_id = await world.start()
     await cut_off(world, context_id, times=2, attached=WITH_DATA)
@@ -224,7 +224,7 @@ async def test_before_a_continue_the_window_has_what_came_with_the_message(tmp_p
     assert body_of(window) == CHAT_COMPLETIONS.body(world.model.requests[-1])
 
 
-async def test_while_a_call_waits_the_window_lacks_only_its_result(tmp_path: Path) -> None:
+async def test_the_window_during_a_waiting_call_lacks_only_its_result(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("look", "a"), ("change", "b")), DONE)
     context_id = await world.start("review")
     await world.runtime.send(context_id, "go", attached=WITH_DATA)
@@ -240,7 +240,7 @@ async def test_while_a_call_waits_the_window_lacks_only_its_result(tmp_path: Pat
     assert ahead["messages"][-1]["content"] == "second extra"
 
 
-async def test_while_the_model_answers_the_window_is_what_it_was_sent(tmp_path: Path) -> None:
+async def test_the_window_during_an_answer_equals_its_request(tmp_path: Path) -> None:
     world = World(tmp_path, looks("a"), NEVER)
     context_id = await world.start()
     await world.runtime.send(context_id, "go", attached=WITH_DATA)
@@ -251,7 +251,7 @@ async def test_while_the_model_answers_the_window_is_what_it_was_sent(tmp_path: 
     await world.runtime.cancel(context_id)
 
 
-async def test_after_a_compression_the_window_is_what_will_be_sent(tmp_path: Path) -> None:
+async def test_the_window_after_a_compression_equals_the_next_request(tmp_path: Path) -> None:
     world = Small(tmp_path, *[Answer(text=WORDS)] * 8, NEVER)
     context_id = await world.start()
     for number in range(8):
@@ -278,7 +278,7 @@ async def test_with_the_providers_count_the_parts_still_add_up_to_the_figure_tha
     assert abs(sum(part.tokens for part in window.parts) - window.meter.tokens) <= len(window.parts)
 
 
-async def test_looking_changes_nothing(tmp_path: Path) -> None:
+async def test_reading_the_window_changes_nothing(tmp_path: Path) -> None:
     world = World(tmp_path, DONE, overview=OverviewSettings())
     context_id = await world.start()
     await world.runtime.read_window(context_id)
@@ -310,7 +310,7 @@ class Witness(ScriptedAdapter):
                 yield event
 
 
-async def test_all_that_a_request_tells_is_stored_before_the_model_is_asked(tmp_path: Path) -> None:
+async def test_every_message_of_a_request_is_stored_before_the_request_is_sent(tmp_path: Path) -> None:
     store = MemoryStore()
     witness = Witness(store, looks("a"), DONE)
     world = World(tmp_path, store=store, adapter=witness)

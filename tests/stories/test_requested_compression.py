@@ -29,9 +29,7 @@ async def main_of(world: Small, context_id: str) -> Branch:
 
 
 @pytest.mark.parametrize("budget", [SMALL, ROOMY, Budget(tokens=100_000)], ids=["over", "at", "far below the target"])
-async def test_on_request_it_is_compressed_and_the_figures_are_those_of_the_window(
-    tmp_path: Path, budget: Budget
-) -> None:
+async def test_a_requested_compression_returns_the_figures_of_the_window(tmp_path: Path, budget: Budget) -> None:
     world = Small(tmp_path, summaries=[Answer(text="In short.", usage=Usage(50, 5))], budget=budget)
     context_id = await world.start()
     for number in range(10):
@@ -78,7 +76,7 @@ async def test_a_compression_never_makes_the_window_larger(tmp_path: Path) -> No
     assert (await world.runtime.meter(context_id)).tokens <= before
 
 
-async def test_it_says_what_to_keep_above_all_and_not_at_any_length(tmp_path: Path) -> None:
+async def test_the_focus_of_a_compression_is_in_the_instruction_and_bounded(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     with pytest.raises(InvalidInput):
@@ -88,7 +86,7 @@ async def test_it_says_what_to_keep_above_all_and_not_at_any_length(tmp_path: Pa
     assert request.system.endswith("Above all keep what concerns: the engine")
 
 
-async def test_where_the_summary_fails_the_rest_is_cut_and_the_caller_is_told_why(tmp_path: Path) -> None:
+async def test_a_requested_compression_without_a_summary_truncates_and_says_why(tmp_path: Path) -> None:
     world = Small(tmp_path, summaries=[Answer(error=ScriptedError(status=400))])
     context_id = await world.filled()
     done = await world.runtime.compress(context_id)
@@ -98,7 +96,7 @@ async def test_where_the_summary_fails_the_rest_is_cut_and_the_caller_is_told_wh
     assert done.why.code is Code.MODEL_REFUSED
 
 
-async def test_there_is_nothing_to_compress_where_all_stays(tmp_path: Path) -> None:
+async def test_compressing_is_refused_when_every_message_would_stay(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.start()
     for command in (world.runtime.compress, world.runtime.preview_compression):
@@ -116,7 +114,7 @@ async def test_there_is_nothing_to_compress_where_all_stays(tmp_path: Path) -> N
         await world.runtime.compress("nobody")
 
 
-async def test_while_a_turn_is_open_it_is_refused_but_can_be_looked_at(tmp_path: Path) -> None:
+async def test_compressing_during_a_turn_is_refused_but_can_be_previewed(tmp_path: Path) -> None:
     held = NoteTool("held", "read_only", hold=True)
     world = Small(tmp_path, tools=[held])
     context_id = await world.filled()
@@ -135,7 +133,7 @@ async def test_while_a_turn_is_open_it_is_refused_but_can_be_looked_at(tmp_path:
     await world.runtime.rested(context_id)
 
 
-async def test_what_is_sent_meanwhile_is_refused_or_queued_and_taken_after_it(tmp_path: Path) -> None:
+async def test_messages_sent_during_a_compression_are_refused_or_queued(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     world.model.hold = True
@@ -162,7 +160,7 @@ async def test_what_is_sent_meanwhile_is_refused_or_queued_and_taken_after_it(tm
     assert (await world.runtime.context(context_id)).core.queue == ()
 
 
-async def test_a_cancel_changes_nothing_and_is_told_to_who_asked(tmp_path: Path) -> None:
+async def test_a_cancelled_compression_changes_nothing_and_raises_for_its_caller(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
@@ -183,7 +181,7 @@ async def test_a_cancel_changes_nothing_and_is_told_to_who_asked(tmp_path: Path)
     assert (await world.runtime.compress(context_id)).how == "model"
 
 
-async def test_who_asked_may_leave_and_it_is_done_all_the_same(tmp_path: Path) -> None:
+async def test_a_compression_finishes_after_its_caller_is_cancelled(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     world.model.hold = True
@@ -197,7 +195,7 @@ async def test_who_asked_may_leave_and_it_is_done_all_the_same(tmp_path: Path) -
     assert len(await world.summaries(context_id)) == 1
 
 
-async def test_what_the_store_refuses_changes_nothing_and_is_told(tmp_path: Path) -> None:
+async def test_a_compression_that_the_store_refuses_raises_and_changes_nothing(tmp_path: Path) -> None:
     store = HeldStore()
     world = Small(tmp_path, store=store)
     context_id = await world.filled()
@@ -230,7 +228,7 @@ async def test_what_the_store_refuses_changes_nothing_and_is_told(tmp_path: Path
 # undo
 
 
-async def test_undone_the_old_messages_are_followed_by_everything_since(tmp_path: Path) -> None:
+async def test_after_an_undo_the_old_messages_are_followed_by_all_later_ones(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
@@ -256,7 +254,7 @@ async def test_undone_the_old_messages_are_followed_by_everything_since(tmp_path
     world.check_requests()
 
 
-async def test_compressed_twice_it_is_undone_step_by_step(tmp_path: Path) -> None:
+async def test_two_compressions_are_undone_step_by_step(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     first = await world.ids(context_id)
@@ -276,7 +274,7 @@ async def test_compressed_twice_it_is_undone_step_by_step(tmp_path: Path) -> Non
     assert list((await world.runtime.context(context_id)).branches) == ["main"]
 
 
-async def test_after_forks_and_merges_since_it_is_undone_with_them(tmp_path: Path) -> None:
+async def test_a_compression_is_undone_after_later_forks_and_merges(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
@@ -302,7 +300,7 @@ async def test_after_forks_and_merges_since_it_is_undone_with_them(tmp_path: Pat
     world.check_requests()
 
 
-async def test_what_was_merged_before_it_is_known_to_be_merged_after_it_and_after_the_undo(tmp_path: Path) -> None:
+async def test_provenance_of_merged_messages_survives_a_compression_and_its_undo(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.start()
     await world.runtime.create_branch(context_id, "idea")
@@ -322,7 +320,7 @@ async def test_what_was_merged_before_it_is_known_to_be_merged_after_it_and_afte
     assert [await world.runtime.provenance(context_id, each) for each in merged] == origins
 
 
-async def test_where_the_original_is_in_use_it_is_undone_with_a_copy(tmp_path: Path) -> None:
+async def test_undoing_copies_the_original_when_it_is_in_use(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
@@ -339,7 +337,7 @@ async def test_where_the_original_is_in_use_it_is_undone_with_a_copy(tmp_path: P
     assert live.branches["main"].key != live.branches[done.original].key
 
 
-async def test_what_was_said_on_the_original_since_stays_there(tmp_path: Path) -> None:
+async def test_later_messages_on_the_original_stay_there(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
@@ -358,7 +356,7 @@ async def test_what_was_said_on_the_original_since_stays_there(tmp_path: Path) -
     assert await world.ids(context_id, "fork") == before
 
 
-async def test_a_merge_into_the_original_since_says_nothing_of_the_branch_itself(tmp_path: Path) -> None:
+async def test_a_later_merge_into_the_original_does_not_change_the_branch(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     await world.runtime.create_branch(context_id, "idea")
@@ -374,7 +372,7 @@ async def test_a_merge_into_the_original_since_says_nothing_of_the_branch_itself
         assert await world.runtime.provenance(context_id, message_id) is None
 
 
-async def test_without_its_original_it_cannot_be_undone(tmp_path: Path) -> None:
+async def test_a_compression_without_its_original_cannot_be_undone(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.filled()
     done = await world.runtime.compress(context_id)
@@ -413,7 +411,7 @@ async def test_the_name_of_a_deleted_original_is_not_given_to_another_one(tmp_pa
     assert isinstance(live.state, Idle)
 
 
-async def test_what_was_undone_stays_whole_until_the_window_itself_is_full(tmp_path: Path) -> None:
+async def test_an_undone_compression_is_repeated_only_when_the_window_is_full(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.compressed()
     await world.runtime.undo_compression(context_id)
@@ -432,7 +430,7 @@ async def test_what_was_undone_stays_whole_until_the_window_itself_is_full(tmp_p
 # pins
 
 
-async def test_pinned_messages_stay_as_they_are(tmp_path: Path) -> None:
+async def test_pinned_messages_stay_unchanged(tmp_path: Path) -> None:
     world = Small(tmp_path, budget=ROOMY)
     context_id = await world.filled()
     before = await world.messages(context_id)
@@ -460,7 +458,7 @@ async def test_pinned_messages_stay_as_they_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("which", ["call", "second result"])
-async def test_a_pinned_call_or_result_keeps_all_that_belongs_together(tmp_path: Path, which: str) -> None:
+async def test_a_pinned_call_or_result_keeps_its_whole_block(tmp_path: Path, which: str) -> None:
     world = Small(tmp_path, looks("one", "two"))
     context_id = await world.filled()
     messages = await world.messages(context_id)
@@ -473,7 +471,7 @@ async def test_a_pinned_call_or_result_keeps_all_that_belongs_together(tmp_path:
     world.check_requests()
 
 
-async def test_what_can_be_pinned_is_bounded_and_must_be_there(tmp_path: Path) -> None:
+async def test_pins_are_bounded_and_need_an_existing_message(tmp_path: Path) -> None:
     world = Small(tmp_path, budget=Budget(tokens=100_000))
     context_id = await world.start()
     for _ in range(26):

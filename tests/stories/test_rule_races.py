@@ -18,7 +18,7 @@ from tests.support.assertions import content_of
 from tests.support.held_store import DELEGATES, DONE, HeldStore, asks, family, waiting_child
 
 
-async def test_following_contexts_that_would_leave_memory_meanwhile_makes_no_second_one(tmp_path: Path) -> None:
+async def test_contexts_evicted_during_a_switch_are_not_opened_twice(tmp_path: Path) -> None:
     store = HeldStore()
     world = World(tmp_path, asks(("change", "a")), asks(("change", "b")), DONE, DONE, store=store, max_idle_contexts=2)
     first, second = await world.start("supervised"), await world.start("supervised")
@@ -64,7 +64,7 @@ async def test_rules_whose_time_is_up_make_room(tmp_path: Path) -> None:
     assert await world.runtime.rules(context_id) == [rule]
 
 
-async def test_elevate_tells_exactly_what_starts_and_what_waits(tmp_path: Path) -> None:
+async def test_elevate_reports_exactly_which_calls_start_and_wait(tmp_path: Path) -> None:
     world = World(tmp_path, asks(*[("change", str(number)) for number in range(4)]), DONE)
     context_id = await world.start("review")
     await world.turn(context_id)
@@ -94,7 +94,7 @@ async def test_a_second_elevation_ends_the_first_in_the_audit(tmp_path: Path) ->
     ]
 
 
-async def test_in_review_no_rule_opens_what_a_policy_lets_wait(tmp_path: Path) -> None:
+async def test_in_review_no_rule_allows_a_call_that_the_policy_asks_about(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("look", "a")), DONE)
     context_id = await world.start("review")
     await world.runtime.set_policy(context_id, Policy(kind="manual"))

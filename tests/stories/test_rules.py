@@ -44,7 +44,7 @@ async def approve(world: World, context_id: str, always: RuleOption | None = Non
     await world.runtime.rested(context_id)
 
 
-async def test_the_offers_are_built_from_the_call_and_the_rung_taken_is_the_rule_shown(tmp_path: Path) -> None:
+async def test_the_chosen_rule_option_becomes_exactly_the_rule_shown(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("change", "a", "docs/x.md")), DONE)
     context_id = await world.start("supervised")
     await world.turn(context_id)
@@ -63,7 +63,7 @@ async def test_the_offers_are_built_from_the_call_and_the_rung_taken_is_the_rule
     assert "allow change [docs/] · in this conversation" in translate_rule(rule)
 
 
-async def test_always_lets_the_next_one_run_and_revoking_ends_it(tmp_path: Path) -> None:
+async def test_an_always_allow_rule_runs_the_next_call_until_revoked(tmp_path: Path) -> None:
     world = World(
         tmp_path,
         asks(("change", "a", "docs/x")),
@@ -88,7 +88,7 @@ async def test_always_lets_the_next_one_run_and_revoking_ends_it(tmp_path: Path)
         await world.runtime.revoke_rule(rule.id, context_id=context_id)
 
 
-async def test_a_call_that_still_waits_says_why_it_waits_now(tmp_path: Path) -> None:
+async def test_a_call_that_still_waits_has_its_present_reason(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("change", "a")), DONE)
     context_id = await world.start("supervised")
     await world.turn(context_id)
@@ -101,7 +101,7 @@ async def test_a_call_that_still_waits_says_why_it_waits_now(tmp_path: Path) -> 
     assert present(by_rule.reason).params["rule"] == rule.id
 
 
-async def test_taking_a_rule_lets_the_others_that_it_covers_run_too(tmp_path: Path) -> None:
+async def test_choosing_a_rule_option_runs_the_other_calls_it_covers(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("look", "a"), ("look", "b"), ("change", "c")), DONE)
     context_id = await world.start("supervised")
     await world.turn(context_id)
@@ -110,7 +110,7 @@ async def test_taking_a_rule_lets_the_others_that_it_covers_run_too(tmp_path: Pa
     assert world.change.ran == []
 
 
-async def test_a_rule_for_good_holds_in_another_conversation_here_and_after_a_restart(tmp_path: Path) -> None:
+async def test_a_permanent_rule_holds_in_other_conversations_and_after_a_restart(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("change", "a")), DONE, store=files(tmp_path))
     first = await world.start("supervised")
     await world.turn(first)
@@ -130,7 +130,7 @@ async def test_a_rule_for_good_holds_in_another_conversation_here_and_after_a_re
 
 
 @pytest.mark.parametrize("mode", ["review", "plan", "ask"])
-async def test_a_rule_for_good_opens_no_stricter_mode(tmp_path: Path, mode: str) -> None:
+async def test_a_permanent_rule_allows_nothing_in_a_stricter_mode(tmp_path: Path, mode: str) -> None:
     world = World(tmp_path, asks(("change", "a")), DONE)
     context_id = await world.start(mode)
     await world.runtime.give_rule("allow", Scope())
@@ -149,7 +149,7 @@ async def test_in_review_no_rule_is_offered_and_none_can_be_taken(tmp_path: Path
     assert world.change.ran == []
 
 
-async def test_a_deny_rule_stops_what_already_waits_and_the_model_is_told(tmp_path: Path) -> None:
+async def test_a_deny_rule_denies_waiting_calls_and_the_model_gets_the_reason(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("change", "a", "deploy/x"), ("look", "b")), DONE)
     context_id = await world.start("supervised")
     await world.turn(context_id)
@@ -178,7 +178,7 @@ async def test_a_deny_rule_holds_in_agent_and_is_named_in_the_explanation(tmp_pa
     assert "规则不允许" in translate(steps[0].why, "zh")
 
 
-async def test_why_did_this_run_is_told_step_by_step(tmp_path: Path) -> None:
+async def test_the_explanation_of_a_call_lists_every_step(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("change", "a")), DONE)
     context_id = await world.start("supervised")
     await world.turn(context_id)
@@ -196,7 +196,7 @@ async def test_why_did_this_run_is_told_step_by_step(tmp_path: Path) -> None:
         await world.runtime.explain_call(context_id, "nothing")
 
 
-async def test_a_rule_until_a_time_ends_by_itself(tmp_path: Path) -> None:
+async def test_a_rule_with_an_end_expires(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("change", "a")), DONE, asks(("change", "b")), DONE)
     context_id = await world.start("supervised")
     await world.runtime.give_rule("allow", Scope(tool="change"), minutes=5)
@@ -207,7 +207,7 @@ async def test_a_rule_until_a_time_ends_by_itself(tmp_path: Path) -> None:
     assert await world.runtime.rules(context_id) == []
 
 
-async def test_the_log_of_rules_that_cannot_be_read_makes_everything_wait_until_a_person_has_looked(
+async def test_an_unreadable_rules_log_makes_every_call_ask_until_a_person_accepts(
     tmp_path: Path,
 ) -> None:
     world = World(tmp_path, store=files(tmp_path))
@@ -236,7 +236,7 @@ async def test_the_log_of_rules_that_cannot_be_read_makes_everything_wait_until_
     await third.runtime.close()
 
 
-async def test_a_policy_makes_agent_wait_and_a_context_overrides_the_preference(tmp_path: Path) -> None:
+async def test_a_policy_makes_agent_mode_ask_and_a_context_overrides_the_preference(tmp_path: Path) -> None:
     world = World(
         tmp_path,
         asks(("change", "a")),
@@ -254,7 +254,7 @@ async def test_a_policy_makes_agent_wait_and_a_context_overrides_the_preference(
     assert world.change.ran == ["a", "b"]
 
 
-async def test_a_policy_that_holds_in_any_case_cannot_be_overridden(tmp_path: Path) -> None:
+async def test_an_enforced_policy_cannot_be_overridden(tmp_path: Path) -> None:
     world = World(
         tmp_path, asks(("change", "a")), workspace_policy=lambda _: WorkspacePolicy(policies=(Policy(kind="manual"),))
     )
@@ -264,7 +264,7 @@ async def test_a_policy_that_holds_in_any_case_cannot_be_overridden(tmp_path: Pa
     assert world.change.ran == []
 
 
-async def test_limited_auto_runs_some_rounds_then_waits_and_an_approval_begins_anew(tmp_path: Path) -> None:
+async def test_limited_auto_runs_some_rounds_then_asks_and_an_approval_restarts_the_count(tmp_path: Path) -> None:
     rounds = [asks(("change", str(number))) for number in range(7)]
     world = World(tmp_path, *rounds, DONE)
     context_id = await world.start("agent")
@@ -289,7 +289,7 @@ async def test_a_stricter_policy_does_not_start_what_a_crash_left_waiting(tmp_pa
     assert world.change.ran == []
 
 
-async def test_a_folder_has_its_own_mode_and_the_turn_goes_on(tmp_path: Path) -> None:
+async def test_a_folder_has_its_own_mode_and_the_turn_continues(tmp_path: Path) -> None:
     plan = FolderMode(folder="deploy", mode=Modes().named("plan"))
     world = World(
         tmp_path,
@@ -303,7 +303,7 @@ async def test_a_folder_has_its_own_mode_and_the_turn_goes_on(tmp_path: Path) ->
     assert content_of((await world.runtime.read_messages(context_id))[-1]) == "done"
 
 
-async def test_a_link_that_changes_while_a_call_waits_leads_it_nowhere_else(tmp_path: Path) -> None:
+async def test_a_link_changed_while_a_call_waits_does_not_redirect_it(tmp_path: Path) -> None:
     for name in ("docs/real", "deploy"):
         (tmp_path / name).mkdir(parents=True)
     link = tmp_path / "docs/link"
@@ -337,7 +337,7 @@ async def test_a_file_rule_is_listed_and_can_only_be_changed_in_its_file(tmp_pat
         await world.runtime.revoke_rule("config-1", context_id=context_id)
 
 
-async def test_a_mode_that_is_gone_lets_nothing_through(tmp_path: Path) -> None:
+async def test_a_removed_mode_allows_nothing(tmp_path: Path) -> None:
     own = msgspec.structs.replace(Modes().named("agent"), name="mine", aliases=())
     world = World(tmp_path, store=files(tmp_path), modes=Modes([own]))
     context_id = await world.start("mine")
@@ -381,7 +381,7 @@ async def test_an_undo_is_one_of_the_calls_of_an_elevation(tmp_path: Path) -> No
     assert await elevated(world, context_id) is None
 
 
-async def test_elevation_starts_what_waits_and_ends_by_a_switch(tmp_path: Path) -> None:
+async def test_elevation_starts_waiting_calls_and_ends_with_a_mode_switch(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("change", "a")), DONE, asks(("change", "b")))
     context_id = await world.start("review")
     await world.turn(context_id)
@@ -395,7 +395,7 @@ async def test_elevation_starts_what_waits_and_ends_by_a_switch(tmp_path: Path) 
     assert world.change.ran == ["a"]
 
 
-async def test_elevation_for_minutes_ends_by_the_clock_that_nobody_can_turn_back(tmp_path: Path) -> None:
+async def test_elevation_for_minutes_ends_by_the_monotonic_clock(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("change", "a")), DONE, asks(("change", "b")))
     context_id = await world.start("review")
     await world.runtime.elevate(context_id, minutes=10)
@@ -407,7 +407,7 @@ async def test_elevation_for_minutes_ends_by_the_clock_that_nobody_can_turn_back
     assert [entry.detail["how"] for entry in last] == ["time_up"]
 
 
-async def test_elevation_for_a_turn_ends_with_it_and_needs_one(tmp_path: Path) -> None:
+async def test_elevation_for_a_turn_needs_an_open_turn_and_ends_with_it(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("change", "a")), asks(("change", "b")), DONE, asks(("change", "c")))
     context_id = await world.start("review")
     with pytest.raises(Conflict, match="No turn is running"):

@@ -18,7 +18,7 @@ RELEASES = {"approved": approve, "edited": approve_edited, "switched": switch, "
 
 @pytest.mark.parametrize("is_swapped", [False, True], ids=["as shown", "swapped"])
 @pytest.mark.parametrize("release", RELEASES)
-async def test_a_script_that_waits_since_a_restart_runs_only_as_it_was(
+async def test_after_a_restart_a_waiting_script_runs_only_unchanged(
     tmp_path: Path, release: str, is_swapped: bool
 ) -> None:
     script = tmp_path / "run.sh"

@@ -31,7 +31,7 @@ async def working(world: World, mode: str = "agent") -> str:
     return context_id
 
 
-async def test_a_cancel_of_what_has_just_come_to_rest_ends_the_turn_also_with_something_queued(tmp_path: Path) -> None:
+async def test_a_cancel_of_a_turn_that_just_rested_ends_it_also_with_a_queue(tmp_path: Path) -> None:
     store = HeldStore()
     world = World(tmp_path, asks(("look", "a")), asks(("change", "b")), DONE, store=store)
     context_id = await working(world, "review")
@@ -72,7 +72,7 @@ async def test_a_cancel_returns_although_another_turn_has_begun_since(tmp_path: 
     assert live.core.last_turn == "complete"
 
 
-async def test_continue_whose_caller_leaves_still_takes_what_was_held_and_drives_it(tmp_path: Path) -> None:
+async def test_continue_with_a_cancelled_caller_still_drives_the_held_queue(tmp_path: Path) -> None:
     store = HeldStore()
     world = World(tmp_path, asks(("change", "a")), DONE, store=store)
     context_id = await world.start("supervised")
@@ -111,7 +111,7 @@ async def test_a_turn_that_was_paused_when_the_store_refused_can_be_continued(tm
     assert (live.state, world.change.ran) == (Idle(), ["a"])
 
 
-async def test_a_pause_taken_back_in_the_last_instant_lets_the_turn_go_on(tmp_path: Path) -> None:
+async def test_a_pause_withdrawn_at_the_last_instant_lets_the_turn_continue(tmp_path: Path) -> None:
     store = HeldStore()
     world = World(tmp_path, asks(("look", "a")), DONE, store=store)
     context_id = await working(world)
@@ -178,7 +178,7 @@ async def test_the_same_request_with_another_trace_is_the_same_request(tmp_path:
 # what the store refuses
 
 
-async def test_always_for_good_leaves_no_rule_where_the_approval_was_refused(tmp_path: Path) -> None:
+async def test_a_permanent_rule_is_not_kept_when_its_approval_is_refused(tmp_path: Path) -> None:
     store = HeldStore()
     world = World(tmp_path, asks(("change", "a")), DONE, store=store)
     context_id = await world.start("supervised")

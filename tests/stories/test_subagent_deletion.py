@@ -27,7 +27,7 @@ def change_metadata(path: Path, context_id: str, **fields: object) -> None:
     file.write_text(json.dumps({**json.loads(file.read_text()), **fields}))
 
 
-async def test_a_deletion_that_is_refused_takes_nobody_with_it(tmp_path: Path) -> None:
+async def test_a_refused_deletion_deletes_no_sub_agent(tmp_path: Path) -> None:
     world = World(tmp_path, CALL)
     context_id = await world.start("supervised")
     child = await world.runtime.create_context(tmp_path, parent=context_id)
@@ -57,7 +57,7 @@ class HeldListing(MemoryStore):
         return found
 
 
-async def test_a_sub_agent_that_is_made_while_its_sender_is_deleted_is_not_left_behind(tmp_path: Path) -> None:
+async def test_a_sub_agent_created_during_its_parents_deletion_is_deleted_too(tmp_path: Path) -> None:
     store = HeldListing()
     world = World(tmp_path, store=store)
     context_id = await world.start()
@@ -73,7 +73,7 @@ async def test_a_sub_agent_that_is_made_while_its_sender_is_deleted_is_not_left_
     assert [parent for parent in left.values() if parent is not None and parent not in left] == []
 
 
-async def test_nobody_is_made_for_a_sender_that_is_gone(tmp_path: Path) -> None:
+async def test_no_sub_agent_is_created_for_a_deleted_parent(tmp_path: Path) -> None:
     world = World(tmp_path)
     context_id = await world.start()
     await world.runtime.delete_context(context_id)
@@ -82,7 +82,7 @@ async def test_nobody_is_made_for_a_sender_that_is_gone(tmp_path: Path) -> None:
     assert await world.dependencies.store.contexts() == []
 
 
-async def test_a_line_of_senders_that_bites_its_tail_is_counted_once_and_can_be_deleted(tmp_path: Path) -> None:
+async def test_a_cycle_of_parents_is_counted_once_and_can_be_deleted(tmp_path: Path) -> None:
     world = World(tmp_path, store=files(tmp_path))
     await world.runtime.create_context(tmp_path, context_id="one")
     await world.runtime.create_context(tmp_path, context_id="two", parent="one")

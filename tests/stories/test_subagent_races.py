@@ -75,7 +75,7 @@ async def test_a_sub_agent_is_bound_by_its_parents_present_mode_although_both_le
     assert (world.look.ran, world.change.ran) == (["a"], [])
 
 
-async def test_those_who_open_contexts_in_the_same_instant_all_get_theirs(tmp_path: Path) -> None:
+async def test_contexts_opened_in_the_same_instant_all_open(tmp_path: Path) -> None:
     world = family(tmp_path, DONE, max_idle_contexts=1)
     parent = await world.start()
     child = await world.runtime.create_context(tmp_path, parent=parent)
@@ -130,7 +130,7 @@ class FailsOnce(ScriptedAdapter):
             yield event
 
 
-async def test_a_sub_agent_that_fails_lets_its_parent_go_on(tmp_path: Path) -> None:
+async def test_a_failed_sub_agent_lets_its_parent_continue(tmp_path: Path) -> None:
     store = FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
     world = family(tmp_path, store=store, adapter=FailsOnce(Script(turn=(DELEGATES, DONE))))
     context_id = await world.start()
@@ -307,7 +307,7 @@ async def test_while_a_sub_agent_works_no_time_runs_out_for_the_parent(tmp_path:
 
 @pytest.mark.parametrize("instants", range(8))
 @pytest.mark.parametrize("switch_first", [True, False])
-async def test_a_start_that_was_under_way_is_over_before_the_switch_above_it_returns(
+async def test_a_call_start_in_progress_is_finished_before_an_ancestors_switch_returns(
     tmp_path: Path, instants: int, switch_first: bool
 ) -> None:
     store = OrderedStore()

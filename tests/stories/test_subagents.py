@@ -52,7 +52,7 @@ async def test_a_sub_agent_does_a_task_and_its_answer_is_the_result(tmp_path: Pa
         await world.runtime.context(child)
 
 
-async def test_what_a_sub_agent_wrote_before_its_output_limit_reaches_who_sent_it(tmp_path: Path) -> None:
+async def test_text_of_a_sub_agent_before_its_output_limit_reaches_the_parent(tmp_path: Path) -> None:
     world = family(tmp_path, delegates("find out"), Answer(text="It is 4", finish="length"), Answer(text="done"))
     context_id = await world.start()
     await world.turn(context_id)
@@ -62,7 +62,7 @@ async def test_what_a_sub_agent_wrote_before_its_output_limit_reaches_who_sent_i
     assert content_of(result).endswith("\nIt is 4")
 
 
-async def test_a_sub_agent_is_bound_by_the_present_mode_of_who_sent_it(tmp_path: Path) -> None:
+async def test_a_sub_agent_is_bound_by_its_parents_present_mode(tmp_path: Path) -> None:
     world = family(tmp_path, delegates("change it", mode="agent"), CALL, Answer(text="done"))
     context_id = await world.start("plan")
     await world.turn(context_id)
@@ -108,7 +108,7 @@ async def test_cancel_reaches_the_sub_agents(tmp_path: Path) -> None:
     assert [call.status for call in calls] == ["cancelled"]
 
 
-async def test_a_pause_holds_the_sub_agents_and_resume_lets_them_go_on(tmp_path: Path) -> None:
+async def test_a_pause_pauses_the_sub_agents_and_resume_resumes_them(tmp_path: Path) -> None:
     held = NoteTool("held", "mutating", hold=True)
     inner = [Answer(calls=(ScriptedCall(tool="held"),)), Answer(text="inner")]
     world = family(tmp_path, delegates("hold"), *inner, Answer(text="outer"), tools=[held])
@@ -125,7 +125,7 @@ async def test_a_pause_holds_the_sub_agents_and_resume_lets_them_go_on(tmp_path:
     assert content_of((await world.runtime.read_messages(context_id))[-1]) == "outer"
 
 
-async def test_a_pause_holds_and_resume_frees_the_sub_agent_of_a_sub_agent(tmp_path: Path) -> None:
+async def test_pause_and_resume_reach_the_sub_agent_of_a_sub_agent(tmp_path: Path) -> None:
     held = NoteTool("held", "mutating", hold=True)
     inmost = Answer(calls=(ScriptedCall(tool="held"), ScriptedCall(tool="change", arguments={"text": "x"}, id="2")))
     texts = [Answer(text=text) for text in ("inmost", "inner", "outer")]
@@ -177,7 +177,7 @@ async def test_many_sub_agents_work_at_once_and_none_is_lost(tmp_path: Path) -> 
     assert len((await world.runtime.contexts(parent=context_id)).items) == count
 
 
-async def test_a_sub_agent_whose_sender_is_gone_may_do_nothing(tmp_path: Path) -> None:
+async def test_a_sub_agent_without_its_parent_may_do_nothing(tmp_path: Path) -> None:
     world = family(tmp_path, delegates("1"), Answer(text="inner"), Answer(text="outer"), store=files(tmp_path))
     context_id = await world.start()
     await world.turn(context_id)
@@ -190,7 +190,7 @@ async def test_a_sub_agent_whose_sender_is_gone_may_do_nothing(tmp_path: Path) -
     await again.runtime.close()
 
 
-async def test_a_line_of_senders_that_bites_its_tail_is_no_line(tmp_path: Path) -> None:
+async def test_a_context_in_a_cycle_of_parents_may_do_nothing(tmp_path: Path) -> None:
     store = MemoryStore()
     world = family(tmp_path, CALL, store=store)
     one = await world.start()

@@ -49,7 +49,7 @@ async def statuses(world: World, context_id: str) -> list[str]:
     return [call.status for call in (await world.runtime.read_calls(context_id)).items]
 
 
-async def test_nothing_that_a_folder_says_counts_before(tmp_path: Path) -> None:
+async def test_a_projects_configuration_has_no_effect_before_trust(tmp_path: Path) -> None:
     world = furnished(tmp_path, writes("deploy/a", "x"), GREP, writes("b", "x"), DONE, mcp=[])
     tools = "[tools.write_file]\nenabled = false\n[tools.grep]\nrequire_approval = true\n"
     brings(world.workspace, config=STRICT, tools=tools, servers=server_in(tmp_path / "theirs"))
@@ -65,7 +65,7 @@ async def test_nothing_that_a_folder_says_counts_before(tmp_path: Path) -> None:
     assert log_of(tmp_path / "theirs") == [], "no program of the folder was started"
 
 
-async def test_after_it_all_of_it_counts_at_once(tmp_path: Path) -> None:
+async def test_after_trust_a_projects_configuration_has_effect_at_once(tmp_path: Path) -> None:
     world = furnished(tmp_path, writes("deploy/a", "x"), GREP, says(("look", {})), writes("b", "x"), DONE, mcp=[])
     tools = "[tools.look]\nenabled = false\n[tools.write_file]\nrequire_approval = true\n"
     brings(world.workspace, config=STRICT, tools=tools, servers=server_in(tmp_path / "theirs"))
@@ -85,7 +85,7 @@ async def test_after_it_all_of_it_counts_at_once(tmp_path: Path) -> None:
         assert [each.by for each in entry] == ["local"]
 
 
-async def test_a_call_that_waits_is_decided_anew_in_every_open_context_of_the_folder(tmp_path: Path) -> None:
+async def test_trust_decides_waiting_calls_again_in_every_open_context_of_the_folder(tmp_path: Path) -> None:
     grep = says(("change", {"text": "x", "path": "deploy/a"}))
     world = furnished(tmp_path, grep, grep, DONE, DONE)
     brings(world.workspace, config='[directories]\ndeploy = "plan"\n')
@@ -103,7 +103,7 @@ async def test_a_call_that_waits_is_decided_anew_in_every_open_context_of_the_fo
         assert world.change.ran == []
 
 
-async def test_a_changed_file_asks_again_and_what_was_trusted_still_holds(tmp_path: Path) -> None:
+async def test_a_changed_file_needs_trust_again_and_the_trusted_version_holds(tmp_path: Path) -> None:
     world = furnished(tmp_path, GREP, DONE, GREP, DONE, GREP, DONE)
     brings(world.workspace, config='[[rules]]\neffect = "deny"\ntool = "grep"\n')
     async with world.runtime:
@@ -122,7 +122,7 @@ async def test_a_changed_file_asks_again_and_what_was_trusted_still_holds(tmp_pa
         assert (await statuses(world, context_id))[-1] == "executed"
 
 
-async def test_another_digest_than_the_shown_one_is_409(tmp_path: Path) -> None:
+async def test_trusting_another_digest_than_the_shown_one_is_409(tmp_path: Path) -> None:
     world = furnished(tmp_path)
     brings(world.workspace, config='mode = "review"\n')
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
@@ -142,7 +142,7 @@ async def test_another_digest_than_the_shown_one_is_409(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["[server]\nport = 1\n", 'model = "openai:x"\n', "[[rules]]\neffect = 'allow'\n", "aproval = 1\n", "mode ="]
 )
-async def test_what_a_folder_may_not_say_cannot_be_trusted(tmp_path: Path, text: str) -> None:
+async def test_a_configuration_with_forbidden_keys_cannot_be_trusted(tmp_path: Path, text: str) -> None:
     world = furnished(tmp_path)
     brings(world.workspace, config=text)
     async with world.runtime:
@@ -164,7 +164,7 @@ async def test_a_folder_may_not_bring_code_or_open_the_sandbox(tmp_path: Path, t
             await world.runtime.trust_folder(context_id, shown.digest)
 
 
-async def test_a_folder_cannot_switch_on_what_the_person_has_switched_off(tmp_path: Path) -> None:
+async def test_a_project_cannot_enable_a_tool_that_the_person_disabled(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "tools.toml").write_text("[tools.grep]\nenabled = false\n")
     world = furnished(tmp_path, GREP, DONE)
@@ -207,7 +207,7 @@ async def test_a_folder_behind_a_link_is_the_same_folder(tmp_path: Path) -> None
         assert await statuses(world, direct) == ["denied"]
 
 
-async def test_another_folder_that_links_to_what_was_trusted_is_not_trusted(tmp_path: Path) -> None:
+async def test_another_folder_that_links_to_a_trusted_one_is_not_trusted(tmp_path: Path) -> None:
     world = furnished(tmp_path, GREP, DONE, mcp=[])
     brings(
         world.workspace, config='[[rules]]\neffect = "deny"\ntool = "grep"\n', servers=server_in(tmp_path / "theirs")
@@ -249,7 +249,7 @@ async def test_a_folder_that_takes_the_place_of_a_trusted_one_with_other_files_i
 # taking it back
 
 
-async def test_trust_that_is_taken_back_ends_all_of_it_at_once(tmp_path: Path) -> None:
+async def test_revoking_trust_ends_its_effects_at_once(tmp_path: Path) -> None:
     world = furnished(tmp_path, GREP, DONE, GREP, DONE, mcp=[])
     rule = '[[rules]]\neffect = "deny"\ntool = "grep"\n'
     brings(world.workspace, config=rule, servers=server_in(tmp_path / "theirs"))
@@ -268,7 +268,7 @@ async def test_trust_that_is_taken_back_ends_all_of_it_at_once(tmp_path: Path) -
         assert [each.by for each in entry] == ["anna"]
 
 
-async def test_a_call_of_a_folders_server_that_waits_cannot_run_once_trust_is_taken_back(tmp_path: Path) -> None:
+async def test_a_waiting_call_of_a_projects_server_cannot_run_after_trust_is_revoked(tmp_path: Path) -> None:
     world = furnished(tmp_path, says(("theirs__echo", {"text": "x"})), DONE, mcp=[])
     brings(world.workspace, servers=server_in(tmp_path / "theirs"))
     async with world.runtime:
@@ -284,7 +284,7 @@ async def test_a_call_of_a_folders_server_that_waits_cannot_run_once_trust_is_ta
         assert log_of(tmp_path / "theirs") == ["started"]
 
 
-async def test_taking_back_what_was_never_given_changes_nothing(tmp_path: Path) -> None:
+async def test_revoking_trust_that_was_never_given_changes_nothing(tmp_path: Path) -> None:
     world = furnished(tmp_path)
     async with world.runtime:
         context_id = await world.start()
@@ -294,7 +294,7 @@ async def test_taking_back_what_was_never_given_changes_nothing(tmp_path: Path) 
 # the file
 
 
-async def test_trust_survives_a_restart_as_it_was_given(tmp_path: Path) -> None:
+async def test_trust_survives_a_restart(tmp_path: Path) -> None:
     world = furnished(tmp_path)
     brings(world.workspace, config='[[rules]]\neffect = "deny"\ntool = "grep"\n')
     async with world.runtime:
@@ -323,7 +323,7 @@ async def test_a_folders_servers_come_back_after_a_restart_with_its_context(tmp_
         assert await statuses(again, context_id) == ["executed"]
 
 
-async def test_only_its_owner_can_read_the_file_of_trust(tmp_path: Path) -> None:
+async def test_only_the_owner_can_read_the_trust_file(tmp_path: Path) -> None:
     world = furnished(tmp_path)
     brings(world.workspace, config='mode = "review"\n')
     before = os.umask(0)
@@ -342,14 +342,14 @@ async def test_only_its_owner_can_read_the_file_of_trust(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"folders": 1}', b"\xff"])
-async def test_a_damaged_file_of_trust_is_told_and_not_taken_for_an_empty_one(tmp_path: Path, damage: bytes) -> None:
+async def test_a_damaged_trust_file_is_reported_and_not_treated_as_empty(tmp_path: Path, damage: bytes) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "trust.json").write_bytes(damage)
     with pytest.raises(InvalidInput, match=r"trust\.json"):
         furnished(tmp_path)
 
 
-async def test_no_tool_of_the_agent_reaches_what_would_be_trusted(tmp_path: Path) -> None:
+async def test_no_tool_of_the_agent_reaches_a_projects_configuration(tmp_path: Path) -> None:
     answers = (writes(".pilothouse/config.toml", ""), runs("echo > .pilothouse/config.toml"), DONE)
     world = furnished(tmp_path, *answers)
     brings(world.workspace, config='mode = "review"\n')
@@ -361,7 +361,7 @@ async def test_no_tool_of_the_agent_reaches_what_would_be_trusted(tmp_path: Path
 
 
 @pytest.mark.parametrize("kind", ["fifo", "device", "large", "binary", "folder"])
-async def test_hostile_files_of_a_folder_are_told_and_hold_up_nothing(tmp_path: Path, kind: str) -> None:
+async def test_hostile_files_of_a_project_are_reported_and_block_nothing(tmp_path: Path, kind: str) -> None:
     world = furnished(tmp_path, DONE)
     where = world.workspace / ".pilothouse"
     where.mkdir()

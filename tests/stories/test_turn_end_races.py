@@ -129,7 +129,7 @@ async def test_a_refusal_whose_write_the_store_refuses_still_ends_the_turn_with_
     assert (sent.metadata.held, told.reason.code) == ("refused", Code.INVALID_PAYLOAD)
 
 
-async def test_nothing_can_be_approved_while_results_are_kept_that_the_store_refused(tmp_path: Path) -> None:
+async def test_approving_is_refused_while_results_wait_for_the_store(tmp_path: Path) -> None:
     store = HeldStore()
     slow = NoteTool("slow", "read_only", hold=True)
     together = asks(("slow", "s"), ("look", "l"), ("change", "c"))
@@ -153,7 +153,7 @@ async def test_nothing_can_be_approved_while_results_are_kept_that_the_store_ref
     assert statuses == {"slow": "executed", "look": "executed", "change": "interrupted"}
 
 
-async def test_the_audit_tells_of_no_pause_that_was_refused(tmp_path: Path) -> None:
+async def test_the_audit_contains_no_refused_pause(tmp_path: Path) -> None:
     store, model = HeldStore(), Slow(asks(("look", "a")), DONE)
     world = World(tmp_path, store=store, adapter=model)
     context_id = await world.start()
@@ -201,7 +201,7 @@ def fails_if_the_loop_stands_still(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-async def test_finding_a_context_that_is_put_out_of_memory_at_the_same_instant_does_not_stand_still(
+async def test_opening_a_context_during_its_eviction_does_not_deadlock(
     tmp_path: Path,
 ) -> None:
     store = OpenedTogether()
@@ -230,7 +230,7 @@ async def test_finding_a_context_that_is_put_out_of_memory_at_the_same_instant_d
 
 
 @pytest.mark.parametrize("how", ["after a restart", "with few contexts kept"])
-async def test_a_paused_sender_holds_its_sub_agents(tmp_path: Path, how: str) -> None:
+async def test_a_paused_parent_pauses_its_sub_agents(tmp_path: Path, how: str) -> None:
     store, model = HeldStore(), Slow(asks(("look", "p")), asks(("change", "c")), DONE, DONE)
     world = World(tmp_path, store=store, adapter=model, max_idle_contexts=1)
     parent = await world.start()
@@ -254,7 +254,7 @@ async def test_a_paused_sender_holds_its_sub_agents(tmp_path: Path, how: str) ->
     assert (world.look.ran, len(model.requests)) == (["p"], 4)
 
 
-async def test_continue_in_a_sub_agent_of_a_paused_sender_works(tmp_path: Path) -> None:
+async def test_continue_in_a_sub_agent_of_a_paused_parent_works(tmp_path: Path) -> None:
     store, model = HeldStore(), Slow(asks(("change", "c")), DONE, DONE)
     world = World(tmp_path, store=store, adapter=model)
     model.release.set()
@@ -278,7 +278,7 @@ async def test_continue_in_a_sub_agent_of_a_paused_sender_works(tmp_path: Path) 
     assert world.change.ran == []
 
 
-async def test_a_pause_of_a_sender_waits_for_a_sub_agents_start_in_its_commit(tmp_path: Path) -> None:
+async def test_a_pause_of_a_parent_waits_for_a_sub_agents_start_in_its_commit(tmp_path: Path) -> None:
     store = HeldStore()
     world = family(tmp_path, DELEGATES, asks(("change", "a")), DONE, DONE, store=store)
     parent, child = await sent_and_waiting(world)

@@ -82,7 +82,7 @@ async def test_a_call_in_supervised_waits_then_runs_once_when_approved(tmp_path:
     ]
 
 
-async def test_when_every_call_is_rejected_without_a_reason_the_turn_ends(tmp_path: Path) -> None:
+async def test_the_turn_ends_when_every_call_is_rejected_without_a_reason(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(calls=(LOOK, CHANGE)))
     context_id = await world.start("supervised")
     await world.turn(context_id)
@@ -93,7 +93,7 @@ async def test_when_every_call_is_rejected_without_a_reason_the_turn_ends(tmp_pa
     assert world.look.ran == world.change.ran == []
 
 
-async def test_a_rejection_with_a_reason_is_given_to_the_model(tmp_path: Path) -> None:
+async def test_a_rejection_with_a_reason_is_reported_to_the_model(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(calls=(LOOK,)), Answer(text="I see"))
     context_id = await world.start("supervised")
     await world.turn(context_id)
@@ -103,7 +103,7 @@ async def test_a_rejection_with_a_reason_is_given_to_the_model(tmp_path: Path) -
     assert (await world.runtime.context(context_id)).core.last_turn == "complete"
 
 
-async def test_a_rejection_beside_a_call_that_ran_goes_on(tmp_path: Path) -> None:
+async def test_a_turn_with_a_rejected_and_an_executed_call_continues(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(calls=(LOOK, CHANGE)), Answer(text="fine"))
     context_id = await world.start("review")
     await world.turn(context_id)
@@ -114,7 +114,7 @@ async def test_a_rejection_beside_a_call_that_ran_goes_on(tmp_path: Path) -> Non
     assert world.change.ran == []
 
 
-async def test_the_wall_of_plan_ends_the_turn_and_starts_nothing_of_the_round(tmp_path: Path) -> None:
+async def test_a_denial_by_plan_mode_ends_the_turn_and_starts_no_call_of_the_round(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(text="let me", calls=(LOOK, CHANGE)))
     context_id = await world.start("plan")
     await world.turn(context_id)
@@ -132,7 +132,7 @@ async def test_the_wall_of_plan_ends_the_turn_and_starts_nothing_of_the_round(tm
     assert reason_of(messages[-1]).code == "mode_denied"
 
 
-async def test_ask_carries_no_tools_and_denies_what_comes_all_the_same(tmp_path: Path) -> None:
+async def test_ask_mode_sends_no_tools_and_denies_calls_that_come_anyway(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(calls=(LOOK,)))
     context_id = await world.start("ask")
     await world.turn(context_id)
@@ -156,7 +156,7 @@ async def test_a_question_reaches_the_person_and_the_answer_the_model(tmp_path: 
     assert b"the second" in world.model.requests[-1].messages[-1]
 
 
-async def test_edited_arguments_run_and_the_model_is_told(tmp_path: Path) -> None:
+async def test_edited_arguments_run_and_are_reported_to_the_model(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(calls=(CHANGE,)), Answer(text="ok"))
     context_id = await world.start("supervised")
     await world.turn(context_id)
@@ -178,7 +178,7 @@ async def test_edited_arguments_that_break_the_schema_are_refused_and_the_call_s
     assert [pending.id for pending in await world.runtime.pending_calls(context_id)] == [call.id]
 
 
-async def test_a_decision_names_what_was_shown_or_runs_nothing(tmp_path: Path) -> None:
+async def test_a_decision_with_another_digest_than_the_shown_one_runs_nothing(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(calls=(LOOK, CHANGE)))
     context_id = await world.start("supervised")
     await world.turn(context_id)
@@ -197,7 +197,7 @@ async def test_a_decision_names_what_was_shown_or_runs_nothing(tmp_path: Path) -
         await world.runtime.decide(context_id, [PersonsDecision(id="nobody", verdict="approve")])
 
 
-async def test_approving_twice_runs_once_and_tells_the_second(tmp_path: Path) -> None:
+async def test_approving_twice_runs_once_and_the_second_is_a_conflict(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(calls=(CHANGE, LOOK)), Answer(text="x"))
     context_id = await world.start("supervised")
     await world.turn(context_id)
@@ -219,7 +219,7 @@ async def test_mutating_calls_run_one_by_one_in_the_order_asked(tmp_path: Path) 
     assert world.change.ran == ["0", "1", "2", "3", "4"]
 
 
-async def test_a_switch_to_agent_starts_what_waits_and_one_to_ask_rejects_it(tmp_path: Path) -> None:
+async def test_a_switch_to_agent_starts_waiting_calls_and_one_to_ask_rejects_them(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(calls=(LOOK, CHANGE)), Answer(text="x"), Answer(calls=(LOOK, CHANGE)))
     context_id = await world.start("supervised")
     await world.turn(context_id)
@@ -235,7 +235,7 @@ async def test_a_switch_to_agent_starts_what_waits_and_one_to_ask_rejects_it(tmp
     assert world.states[-2:] == ["saving_message", "idle"]
 
 
-async def test_after_a_switch_to_plan_the_writes_that_had_not_started_never_do(tmp_path: Path) -> None:
+async def test_writes_that_had_not_started_before_a_switch_to_plan_never_start(tmp_path: Path) -> None:
     slow = NoteTool("slow", "mutating", hold=True)
     calls = tuple(ScriptedCall(tool="slow", arguments={"text": str(n)}) for n in range(3))
     world = World(tmp_path, Answer(calls=calls), Answer(text="x"), tools=[slow])
@@ -250,7 +250,7 @@ async def test_after_a_switch_to_plan_the_writes_that_had_not_started_never_do(t
 
 
 @pytest.mark.parametrize(("mode", "verdict"), [("agent", "run"), ("plan", "deny")])
-async def test_the_audit_names_what_a_switch_decided_of_each_waiting_call(
+async def test_the_audit_has_the_decision_of_a_switch_for_each_waiting_call(
     tmp_path: Path, mode: str, verdict: str
 ) -> None:
     world = World(tmp_path, Answer(calls=(CHANGE, OTHER)), Answer(text="x"))
@@ -294,7 +294,7 @@ async def test_cancel_ends_a_waiting_turn_and_every_call_gets_its_result(tmp_pat
         await world.runtime.cancel(context_id)
 
 
-async def test_cancel_while_streaming_keeps_the_text_and_continue_goes_on(tmp_path: Path) -> None:
+async def test_cancel_while_streaming_keeps_the_text_and_continue_works(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(deltas=("one ", "two ", "never"), silence=2), Answer(text="again"))
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
@@ -309,7 +309,7 @@ async def test_cancel_while_streaming_keeps_the_text_and_continue_goes_on(tmp_pa
     assert world.states == TEXT_TURN[1:]
 
 
-async def test_cancel_while_a_tool_runs_stops_it(tmp_path: Path) -> None:
+async def test_cancel_stops_a_running_tool(tmp_path: Path) -> None:
     slow = NoteTool("slow", "mutating", hold=True)
     world = World(tmp_path, Answer(calls=(ScriptedCall(tool="slow", arguments={}),)), tools=[slow])
     context_id = await world.start()
@@ -338,7 +338,7 @@ async def test_a_second_message_during_a_turn_is_refused_and_changes_nothing(tmp
     assert (await world.runtime.context(context_id)).core.mode == "supervised"
 
 
-async def test_the_round_limit_ends_the_turn_and_says_so(tmp_path: Path) -> None:
+async def test_the_round_limit_ends_the_turn_with_a_notice(tmp_path: Path) -> None:
     answers = [Answer(calls=(ScriptedCall(tool="look", arguments={"text": str(n)}),)) for n in range(3)]
     world = World(tmp_path, *answers, Answer(text="later"), limits=Limits(rounds=3))
     context_id = await world.start()
@@ -358,7 +358,7 @@ async def test_the_same_call_three_times_in_a_row_stops_the_turn(tmp_path: Path)
     assert reason_of((await world.runtime.read_messages(context_id))[-1]).code == "limit_repeated_call"
 
 
-async def test_a_tool_that_fails_is_told_to_the_model_and_the_turn_goes_on(tmp_path: Path) -> None:
+async def test_a_failed_tool_is_reported_to_the_model_and_the_turn_continues(tmp_path: Path) -> None:
     broken = NoteTool("broken", "read_only", fails=True)
     world = World(tmp_path, Answer(calls=(ScriptedCall(tool="broken"),)), Answer(text="I see"), tools=[broken])
     context_id = await world.start()
@@ -374,7 +374,7 @@ async def test_many_contexts_work_at_the_same_time(tmp_path: Path) -> None:
         assert content_of((await world.runtime.read_messages(context_id))[-1]) == "hello"
 
 
-async def test_a_file_that_is_named_is_read_and_one_that_is_missing_is_told(tmp_path: Path) -> None:
+async def test_a_referenced_file_is_read_and_a_missing_one_reported(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\ntwo\nthree\n")
     world = World(tmp_path, Answer(text="x"))
     context_id = await world.start()
@@ -408,7 +408,7 @@ async def test_the_same_call_decided_twice_in_one_batch_is_refused_whole(tmp_pat
     assert world.change.ran == []
 
 
-async def test_contexts_that_rest_are_forgotten_and_come_back_as_they_were(tmp_path: Path) -> None:
+async def test_resting_contexts_are_evicted_and_reopen_unchanged(tmp_path: Path) -> None:
     world = World(tmp_path, *[Answer(calls=(LOOK,))] * 30, Answer(text="x"))
     world.runtime.dependencies = replace(world.dependencies, max_idle_contexts=5)
     contexts = [await world.start("supervised") for _ in range(30)]
@@ -421,7 +421,7 @@ async def test_contexts_that_rest_are_forgotten_and_come_back_as_they_were(tmp_p
     assert world.look.ran == ["a"]
 
 
-async def test_the_time_of_a_turn_ends_it_also_while_a_tool_runs(tmp_path: Path) -> None:
+async def test_the_time_limit_ends_a_turn_also_while_a_tool_runs(tmp_path: Path) -> None:
     slow = NoteTool("slow", "mutating", hold=True)
     calls = (ScriptedCall(tool="slow", arguments={"text": "x"}),)
     world = World(tmp_path, Answer(calls=calls), Answer(text="on"), tools=[slow], limits=Limits(turn_seconds=0.2))

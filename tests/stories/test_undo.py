@@ -113,7 +113,7 @@ async def test_changes_of_every_tool_are_undone_one_call_after_the_other(tmp_pat
         assert (await refusal(world, context_id)).reason.code is Code.NOTHING_TO_UNDO
 
 
-async def test_what_a_command_deleted_comes_back_with_its_mode_bits(tmp_path: Path) -> None:
+async def test_files_deleted_by_a_command_come_back_with_their_mode_bits(tmp_path: Path) -> None:
     world = furnished(tmp_path, runs("rm -r folder"), DONE)
     (world.workspace / "folder").mkdir()
     for name, mode in (("run.sh", 0o755), ("plain", 0o644)):
@@ -204,7 +204,7 @@ async def test_a_folder_that_was_moved_and_replaced_by_a_link_comes_back_whole(t
     assert (world.workspace / "src" / "a.py").read_text() == "of the person"
 
 
-async def test_a_command_that_times_out_keeps_its_output_where_looking_takes_long(
+async def test_a_command_that_times_out_keeps_its_output_despite_a_slow_scan(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken = Baseline.take
@@ -226,7 +226,7 @@ async def test_a_command_that_times_out_keeps_its_output_where_looking_takes_lon
 # links
 
 
-async def test_undoing_a_new_link_takes_the_link_away_and_not_what_it_leads_to(tmp_path: Path) -> None:
+async def test_undoing_a_new_link_removes_the_link_and_not_its_target(tmp_path: Path) -> None:
     world = furnished(tmp_path, runs("ln -s precious link"), DONE)
     (world.workspace / "precious").write_text("of the person")
     async with world.runtime:
@@ -237,7 +237,7 @@ async def test_undoing_a_new_link_takes_the_link_away_and_not_what_it_leads_to(t
         assert (world.workspace / "precious").read_text() == "of the person"
 
 
-async def test_undoing_a_file_that_became_a_link_leaves_what_it_leads_to(tmp_path: Path) -> None:
+async def test_undoing_a_file_that_became_a_link_leaves_the_target_alone(tmp_path: Path) -> None:
     world = furnished(tmp_path, runs("rm a; ln -s precious a"), DONE)
     (world.workspace / "a").write_text("of a")
     (world.workspace / "precious").write_text("of the person")
@@ -269,7 +269,7 @@ async def test_a_link_that_was_changed_or_removed_is_put_back(tmp_path: Path, co
 
 
 @pytest.mark.parametrize("ignoring", ["*\n", "build/\n"])
-async def test_a_change_in_a_folder_that_git_ignores_is_told_and_nothing_older_is_undone(
+async def test_a_change_in_an_ignored_folder_is_reported_and_nothing_older_is_undone(
     tmp_path: Path, ignoring: str
 ) -> None:
     world = furnished(tmp_path, writes("a.txt", "two"), runs("echo new > build/x.log"), DONE)
@@ -308,7 +308,7 @@ async def test_a_name_that_is_no_unicode_costs_neither_the_output_nor_the_undoin
         assert (world.workspace / "a.txt").read_text() == "two"
 
 
-async def test_a_new_file_in_a_folder_beside_the_workspace_disappears(tmp_path: Path) -> None:
+async def test_undo_removes_a_new_file_in_an_additional_folder(tmp_path: Path) -> None:
     beside = tmp_path / "beside"
     beside.mkdir()
     (beside / "old.txt").write_text("old")
@@ -342,7 +342,7 @@ async def test_changes_can_be_undone_after_a_restart(tmp_path: Path) -> None:
         assert (await refusal(once_more, context_id)).reason.code is Code.NOTHING_TO_UNDO
 
 
-async def test_a_change_that_was_noted_and_never_made_is_passed_over(tmp_path: Path) -> None:
+async def test_a_recorded_change_that_never_happened_is_skipped(tmp_path: Path) -> None:
     world = furnished(tmp_path, writes("a.txt", "two"), DONE)
     (world.workspace / "a.txt").write_text("one")
     (world.workspace / "b.txt").write_text("b")
@@ -373,7 +373,7 @@ async def test_a_line_of_the_log_that_was_cut_costs_only_itself(tmp_path: Path) 
         assert (world.workspace / "a.txt").read_text() == "one"
 
 
-async def test_what_was_kept_and_is_damaged_is_not_put_back(tmp_path: Path) -> None:
+async def test_damaged_undo_data_is_not_restored(tmp_path: Path) -> None:
     world = furnished(tmp_path, writes("a.txt", "two"), DONE)
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
@@ -411,7 +411,7 @@ async def test_a_file_that_a_person_has_edited_since_stays_and_the_others_are_pu
         assert (await refusal(world, context_id)).reason.code is Code.NOTHING_TO_UNDO
 
 
-async def test_a_change_of_which_every_file_is_edited_since_is_told_and_the_older_one_is_next(tmp_path: Path) -> None:
+async def test_a_change_fully_edited_since_is_reported_and_the_older_one_is_next(tmp_path: Path) -> None:
     world = furnished(tmp_path, writes("a", "two"), writes("b", "two"), DONE)
     for name in "ab":
         (world.workspace / name).write_text("one")
@@ -428,7 +428,7 @@ async def test_a_change_of_which_every_file_is_edited_since_is_told_and_the_olde
         assert (world.workspace / "b").read_text() == "by the person"
 
 
-async def test_a_folder_that_the_agent_put_in_the_place_of_a_file_stays_with_what_a_person_wrote_in_it(
+async def test_a_folder_that_replaced_a_file_stays_with_a_persons_files_in_it(
     tmp_path: Path,
 ) -> None:
     world = furnished(tmp_path, runs("rm a; mkdir a; echo agent > a/x; echo agent > a/y"), DONE)
@@ -457,7 +457,9 @@ async def test_a_file_in_the_place_of_a_folder_stays_where_a_person_has_edited_i
         assert (world.workspace / "a").read_text() == "by the person"
 
 
-async def test_undo_removes_no_file_that_it_could_not_keep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_undo_removes_no_file_that_it_could_not_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A large file that a command moved has no other copy."""
     monkeypatch.setattr(entries, "MAX_HASHED_BYTES", 1_500_000)
     world = furnished(tmp_path, runs("mv large moved; echo x > small"), DONE, undo=UndoLimits(file_megabytes=1))
@@ -473,7 +475,7 @@ async def test_undo_removes_no_file_that_it_could_not_keep(tmp_path: Path, monke
         assert (world.workspace / "moved").stat().st_size == 2_000_000
 
 
-async def test_one_file_that_cannot_be_put_back_does_not_hinder_the_others(tmp_path: Path) -> None:
+async def test_a_file_that_cannot_be_restored_does_not_block_the_others(tmp_path: Path) -> None:
     world = furnished(tmp_path, runs("echo agent > a; echo agent > folder/z; rm x"), DONE)
     (world.workspace / "folder").mkdir()
     for name in ("a", "folder/z", "x"):
@@ -490,7 +492,7 @@ async def test_one_file_that_cannot_be_put_back_does_not_hinder_the_others(tmp_p
 
 
 @pytest.mark.parametrize("place", ["file", "link"])
-async def test_a_folder_whose_place_somebody_has_taken_does_not_hinder_the_others(tmp_path: Path, place: str) -> None:
+async def test_a_folder_that_cannot_be_restored_does_not_block_the_others(tmp_path: Path, place: str) -> None:
     world = furnished(tmp_path, runs("echo agent > a; rm -r folder; echo agent > z"), DONE)
     (world.workspace / "folder").mkdir()
     for name in ("a", "folder/x", "z"):
@@ -519,7 +521,7 @@ async def test_a_change_by_a_whole_path_is_undone_and_the_model_can_edit_again(t
         assert (world.workspace / "a.txt").read_text() == "three"
 
 
-async def test_what_a_sub_agent_changed_last_is_undone_first(tmp_path: Path) -> None:
+async def test_the_last_change_of_a_sub_agent_is_undone_first(tmp_path: Path) -> None:
     sent = says(("delegate", {"task": "write"}))
     world = furnished(
         tmp_path, writes("a.txt", "two"), sent, writes("b.txt", "new"), DONE, DONE, tools=[*builtins(), Delegate()]
@@ -553,7 +555,7 @@ async def test_a_link_put_in_the_place_of_a_folder_leads_nothing_outside(tmp_pat
 
 
 @pytest.mark.parametrize("mode", ["agent", "review"])
-async def test_the_tool_undoes_by_itself_where_changes_can_be_made(tmp_path: Path, mode: str) -> None:
+async def test_the_undo_tool_runs_without_approval_in_modes_that_allow_changes(tmp_path: Path, mode: str) -> None:
     world = furnished(tmp_path, writes("a.txt", "two"), DONE, UNDO, DONE)
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
@@ -564,7 +566,7 @@ async def test_the_tool_undoes_by_itself_where_changes_can_be_made(tmp_path: Pat
         assert (world.workspace / "a.txt").read_text() == "one"
 
 
-async def test_the_tool_waits_in_supervised(tmp_path: Path) -> None:
+async def test_the_undo_tool_asks_in_supervised(tmp_path: Path) -> None:
     world = furnished(tmp_path, writes("a.txt", "two"), DONE, UNDO, DONE)
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
@@ -579,7 +581,7 @@ async def test_the_tool_waits_in_supervised(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["plan", "ask"])
-async def test_the_tool_is_denied_where_nothing_may_change(tmp_path: Path, mode: str) -> None:
+async def test_the_undo_tool_is_denied_in_read_only_modes(tmp_path: Path, mode: str) -> None:
     world = furnished(tmp_path, writes("a.txt", "two"), DONE, UNDO, DONE)
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
@@ -591,7 +593,7 @@ async def test_the_tool_is_denied_where_nothing_may_change(tmp_path: Path, mode:
         assert await undone(world, context_id) == ["a.txt"], "the person's own act needs no mode"
 
 
-async def test_after_an_undo_the_model_can_edit_again_without_being_told_that_somebody_changed_it(
+async def test_after_an_undo_the_model_can_edit_again_without_a_conflict(
     tmp_path: Path,
 ) -> None:
     edit = says(("edit_file", {"path": "a.txt", "edits": [{"old_text": "one", "new_text": "three"}]}))
@@ -687,7 +689,7 @@ async def test_a_hostile_folder_makes_git_run_nothing_and_change_nothing(tmp_pat
     assert not mark.exists()
 
 
-async def test_a_repository_inside_the_folder_is_not_lost_in_silence(tmp_path: Path) -> None:
+async def test_a_change_in_a_nested_repository_is_undone(tmp_path: Path) -> None:
     world = furnished(tmp_path, writes("a.txt", "two"), runs("echo agent > inner/x"), DONE)
     (world.workspace / "a.txt").write_text("one")
     inner = world.workspace / "inner"
@@ -717,7 +719,7 @@ async def test_undo_of_a_command_needs_no_git(tmp_path: Path) -> None:
         assert await undone(world, context_id) == ["b"]
 
 
-async def test_a_folder_that_is_too_large_is_told_once_and_undone_as_far_as_the_bound_allows(tmp_path: Path) -> None:
+async def test_a_folder_that_is_too_large_is_reported_once_and_undone_in_part(tmp_path: Path) -> None:
     answers = (runs("echo new > near"), runs("echo new > a/b/c/far"), DONE)
     world = furnished(tmp_path, *answers, undo=UndoLimits(files=20))
     for number in range(6):
@@ -737,7 +739,7 @@ async def test_a_folder_that_is_too_large_is_told_once_and_undone_as_far_as_the_
         assert (world.workspace / "near").read_text() == "old"
 
 
-async def test_more_files_than_can_be_kept_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_more_files_than_can_be_recorded_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparison, "MAX_CHANGED_FILES", 20)
     world = furnished(tmp_path, runs("for n in $(seq 30); do echo > f$n; done"), DONE)
     async with world.runtime:
@@ -748,7 +750,7 @@ async def test_more_files_than_can_be_kept_are_told(tmp_path: Path, monkeypatch:
         assert "(+5)" in found.left[0].params["paths"]
 
 
-async def test_a_file_larger_than_is_kept_is_told_and_a_new_one_is_removed(tmp_path: Path) -> None:
+async def test_a_file_too_large_to_record_is_reported_and_a_new_one_is_removed(tmp_path: Path) -> None:
     limits = UndoLimits(file_megabytes=1)
     world = furnished(
         tmp_path, runs("echo x >> large; head -c 2000000 /dev/zero > new; echo x > small"), DONE, undo=limits
@@ -780,7 +782,7 @@ async def test_a_baseline_that_is_damaged_or_gone_is_built_again(tmp_path: Path)
             assert (world.workspace / "b").read_text() == text
 
 
-async def test_what_a_command_changed_before_it_was_stopped_can_be_undone(tmp_path: Path) -> None:
+async def test_changes_of_a_stopped_command_can_be_undone(tmp_path: Path) -> None:
     world = furnished(tmp_path, says(("execute", {"command": "echo new > a.txt; sleep 30", "timeout": 1})), DONE)
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
@@ -790,7 +792,7 @@ async def test_what_a_command_changed_before_it_was_stopped_can_be_undone(tmp_pa
         assert (world.workspace / "a.txt").read_text() == "one"
 
 
-async def test_what_was_kept_goes_with_its_context(tmp_path: Path) -> None:
+async def test_undo_data_is_deleted_with_its_context(tmp_path: Path) -> None:
     world = furnished(tmp_path, runs("echo x > b"), DONE)
     async with world.runtime:
         context_id = await done(world)
@@ -805,7 +807,7 @@ async def test_what_was_kept_goes_with_its_context(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["touch a.txt", "cp a.txt b; mv b a.txt", "cat a.txt > c; cat c > a.txt; rm c"])
-async def test_a_command_that_leaves_every_content_as_it_was_is_no_change(tmp_path: Path, command: str) -> None:
+async def test_a_command_that_leaves_every_content_unchanged_is_no_change(tmp_path: Path, command: str) -> None:
     world = furnished(tmp_path, writes("a.txt", "two"), runs(command), DONE)
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
@@ -814,7 +816,7 @@ async def test_a_command_that_leaves_every_content_as_it_was_is_no_change(tmp_pa
         assert (world.workspace / "a.txt").read_text() == "one"
 
 
-async def test_running_a_program_that_leaves_only_ignored_files_behind_does_not_end_undoing(tmp_path: Path) -> None:
+async def test_a_command_that_only_writes_ignored_files_does_not_block_undo(tmp_path: Path) -> None:
     """What every run of tests does: it fills a cache that git ignores. The edit before it can still be taken back."""
     world = furnished(tmp_path, writes("a.py", "two = 2\n"), runs("mkdir -p cache; echo x > cache/a.pyc"), DONE)
     (world.workspace / ".gitignore").write_text("cache/\n")
@@ -826,7 +828,7 @@ async def test_running_a_program_that_leaves_only_ignored_files_behind_does_not_
         assert (world.workspace / "a.py").read_text() == "one = 1\n"
 
 
-async def test_in_a_folder_with_very_many_files_mode_bits_return_too(
+async def test_in_a_very_large_folder_mode_bits_are_restored_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree, "MAX_NOTICED_ENTRIES", 5)
@@ -844,7 +846,7 @@ async def test_in_a_folder_with_very_many_files_mode_bits_return_too(
         assert oct(mode_of(world.workspace / "plain")) == "0o644"
 
 
-async def test_in_a_folder_with_very_many_files_a_change_that_git_does_not_see_is_told(
+async def test_in_a_very_large_folder_a_change_outside_of_git_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree, "MAX_NOTICED_ENTRIES", 5)
@@ -863,7 +865,7 @@ async def test_in_a_folder_with_very_many_files_a_change_that_git_does_not_see_i
 # a command that never came to its end
 
 
-async def test_a_cancelled_command_is_the_last_change_even_where_looking_takes_long(
+async def test_a_cancelled_command_is_the_last_change_despite_a_slow_scan(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = (writes("a.txt", "two"), runs("echo new > b; echo on; sleep 60"), DONE)
@@ -924,7 +926,7 @@ async def test_after_a_kill_a_command_that_was_running_is_not_forgotten(tmp_path
         assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
 
 
-async def test_a_folder_that_becomes_a_repository_and_is_none_again_keeps_what_the_person_wrote(tmp_path: Path) -> None:
+async def test_a_persons_files_survive_when_a_folder_stops_being_a_repository(tmp_path: Path) -> None:
     remove = "python3 -c \"import shutil; shutil.rmtree('sub/.gi' + 't')\""
     world = furnished(tmp_path, runs("echo one > x"), DONE, runs(remove), DONE)
     sub = world.workspace / "sub"
@@ -940,7 +942,7 @@ async def test_a_folder_that_becomes_a_repository_and_is_none_again_keeps_what_t
         assert (sub / "f").read_text() == "the person's own"
 
 
-async def test_a_change_in_what_a_command_makes_a_repository_is_not_passed_over(tmp_path: Path) -> None:
+async def test_a_change_in_a_folder_that_becomes_a_repository_is_undone(tmp_path: Path) -> None:
     world = furnished(tmp_path, runs("echo two > x"), DONE, runs("cd sub && git init -q && echo changed > f"), DONE)
     (world.workspace / "sub").mkdir()
     (world.workspace / "sub" / "f").write_text("first")
@@ -953,7 +955,7 @@ async def test_a_change_in_what_a_command_makes_a_repository_is_not_passed_over(
         assert (world.workspace / "x").read_text() == "two\n", "nothing older is undone in silence"
 
 
-async def test_a_deleted_folder_that_was_too_large_to_look_at_is_told(
+async def test_a_deleted_folder_that_was_too_large_to_scan_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree, "MAX_NOTICED_ENTRIES", 5)
@@ -968,7 +970,7 @@ async def test_a_deleted_folder_that_was_too_large_to_look_at_is_told(
         assert "node_modules/" in translate(reason)
 
 
-async def test_a_deleted_folder_that_lay_too_deep_to_look_at_is_told(
+async def test_a_deleted_folder_that_was_too_deep_to_scan_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree, "_MAX_DEPTH", 2)

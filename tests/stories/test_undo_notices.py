@@ -34,7 +34,7 @@ async def notes(world: World, context_id: str) -> list[SystemControl]:
     return [each for each in found if isinstance(each, SystemControl) and each.detail.get("about") == "undo"]
 
 
-async def test_the_model_is_told_in_its_next_turn_which_files_were_put_back(tmp_path: Path) -> None:
+async def test_the_next_turn_tells_the_model_which_files_were_restored(tmp_path: Path) -> None:
     world = furnished(tmp_path, writes("a.txt", "new"), DONE, DONE, DONE)
     async with world.runtime:
         context_id = await world.start("agent")
@@ -49,7 +49,7 @@ async def test_the_model_is_told_in_its_next_turn_which_files_were_put_back(tmp_
 
 
 @pytest.mark.parametrize("verdict", ["approve", "reject"])
-async def test_an_undo_while_calls_wait_is_told_with_the_next_result(
+async def test_an_undo_while_calls_wait_is_reported_with_the_next_result(
     tmp_path: Path, verdict: Literal["approve", "reject"]
 ) -> None:
     """Every server refuses a request in which something stands between a call and its result."""
@@ -125,7 +125,7 @@ async def test_an_undo_of_very_many_files_names_some_of_them(tmp_path: Path) -> 
         assert "and 150 more" in note.content
 
 
-async def test_undos_while_calls_wait_keep_no_more_paths_than_are_told(tmp_path: Path) -> None:
+async def test_undos_while_calls_wait_keep_no_more_paths_than_are_reported(tmp_path: Path) -> None:
     many, more = (("execute", {"command": f"touch {name}{{1..80}}"}) for name in "fg")
     world = furnished(tmp_path, says(many, more), DONE, says(WRITE_A), DONE)
     async with world.runtime:

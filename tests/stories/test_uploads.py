@@ -53,7 +53,7 @@ async def answers(world: World, context_id: str) -> list[str]:
     return (await results(world, context_id))[known:]
 
 
-async def test_an_upload_lies_in_the_folder_of_its_conversation_and_not_in_the_workspace(
+async def test_an_upload_is_stored_with_its_conversation_and_not_in_the_workspace(
     tmp_path: Path,
 ) -> None:
     world = furnished(tmp_path)
@@ -130,7 +130,7 @@ async def test_a_conversation_without_uploads_shows_no_folder_for_them(tmp_path:
         assert await answers(world, context_id) == ["[empty]", "No files match."]
 
 
-async def test_an_uploaded_file_cannot_be_written_and_the_model_is_told_what_to_do(tmp_path: Path) -> None:
+async def test_an_uploaded_file_cannot_be_written_and_the_error_says_what_to_do(tmp_path: Path) -> None:
     cell = json.dumps({"cells": [{"cell_type": "code", "source": [], "metadata": {}}], "nbformat": 4})
     ask = says(
         ("write_file", {"path": "uploads/data.csv", "content": "x"}),
@@ -300,7 +300,7 @@ async def test_copying_an_upload_is_an_act_of_the_person_that_never_replaces_a_f
     ]
 
 
-async def test_a_removed_upload_is_deleted_and_sent_messages_keep_what_they_held(tmp_path: Path) -> None:
+async def test_a_removed_upload_is_deleted_and_sent_messages_keep_its_content(tmp_path: Path) -> None:
     world = furnished(tmp_path, DONE, says(("read_file", {"path": "uploads/data.csv"})), DONE)
     async with world.runtime:
         context_id = await world.start()
@@ -485,7 +485,7 @@ async def test_an_upload_of_an_earlier_version_is_still_read_in_the_workspace(tm
     assert tree(world.workspace) == ["uploads", "uploads/old.txt"]
 
 
-async def test_a_conversation_in_memory_says_that_it_takes_no_uploads(tmp_path: Path) -> None:
+async def test_a_conversation_in_memory_refuses_uploads_with_a_reason(tmp_path: Path) -> None:
     world = World(tmp_path)
     context_id = await world.start()
     with pytest.raises(Conflict) as refused:
@@ -512,7 +512,7 @@ async def test_a_folder_of_the_conversation_is_no_place_to_run_a_command_in(tmp_
         assert not (stored(world, context_id).parent / "changes.jsonl").exists()
 
 
-async def test_an_upload_does_not_stand_for_a_script_of_the_workspace(tmp_path: Path) -> None:
+async def test_an_upload_is_not_run_in_place_of_a_script_of_the_workspace(tmp_path: Path) -> None:
     """What an approval was shown is what the shell runs: its own uploads/run.sh, not the upload of that name."""
     world = furnished(tmp_path, runs("sh uploads/run.sh"), DONE)
     async with world.runtime:

@@ -38,7 +38,7 @@ class SlowStore(MemoryStore):
         return await super().commit(context_id, change, expected=expected, fence=fence)
 
 
-async def test_those_who_look_while_it_is_loaded_put_nothing_into_it_twice(tmp_path: Path) -> None:
+async def test_concurrent_readers_load_each_message_into_the_history_once(tmp_path: Path) -> None:
     store = SlowStore()
     before = World(tmp_path, *[Answer(text="yes")] * 3, store=store)
     context_id = await before.start()
@@ -54,7 +54,7 @@ async def test_those_who_look_while_it_is_loaded_put_nothing_into_it_twice(tmp_p
     assert_valid_request(request)
 
 
-async def test_who_looks_while_a_compression_is_stored_sees_what_came_of_it(tmp_path: Path) -> None:
+async def test_a_meter_read_during_a_compression_counts_the_compressed_branch(tmp_path: Path) -> None:
     store = SlowStore()
     world = Small(tmp_path, store=store)
     context_id = await world.filled()

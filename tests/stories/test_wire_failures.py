@@ -197,7 +197,9 @@ async def go_on(world: World, context_id: str, how: str | None) -> None:
 
 @pytest.mark.parametrize("how", [None, "continue", "继续"], ids=["command", "en", "zh"])
 @failures
-async def test_a_failure_is_told_and_the_conversation_goes_on(tmp_path: Path, name: str, how: str | None) -> None:
+async def test_a_provider_failure_is_reported_and_the_conversation_continues(
+    tmp_path: Path, name: str, how: str | None
+) -> None:
     failure = FAILURES[name]
     async with wired(tmp_path, [LOOKS, *[failure.said] * failure.times, FINE]) as (world, wire):
         context_id = await world.start()
@@ -232,7 +234,7 @@ async def test_a_failure_is_told_and_the_conversation_goes_on(tmp_path: Path, na
             assert words not in said
 
 
-async def test_the_time_that_a_provider_names_is_kept_to_until_the_retries_are_spent(tmp_path: Path) -> None:
+async def test_retry_after_of_a_provider_is_honoured_until_the_retries_are_spent(tmp_path: Path) -> None:
     failure = FAILURES["429 with a time"]
     async with wired(tmp_path, [failure.said] * failure.times) as (world, _):
         await world.turn(await world.start())
@@ -241,7 +243,7 @@ async def test_the_time_that_a_provider_names_is_kept_to_until_the_retries_are_s
         assert [(wait.retry_count, wait.max_retries) for wait in waits] == [(1, RETRIES), (2, RETRIES)]
 
 
-async def test_a_provider_that_is_not_there_is_told_and_found_again(tmp_path: Path) -> None:
+async def test_an_unreachable_provider_is_reported_and_used_once_it_is_back(tmp_path: Path) -> None:
     async with Wire([FINE]) as wire:
         address = wire.base_url
         await wire.stop()
@@ -313,7 +315,7 @@ async def summaries(world: World, context_id: str) -> list[SystemControl]:
 
 
 @too_long
-async def test_what_is_too_long_is_compressed_once_and_sent_again(tmp_path: Path, server: str) -> None:
+async def test_a_request_that_is_too_long_is_compressed_once_and_sent_again(tmp_path: Path, server: str) -> None:
     async with wired(tmp_path, [*TALKS, TOO_LONG[server], FINE], [IN_SHORT]) as (world, wire):
         context_id = await talked(world)
         await world.turn(context_id, "and now?")
@@ -331,7 +333,7 @@ SAYS_NOTHING = ("OpenAI, only the code", "Ollama", "Ollama, plain", "a proxy")
 
 
 @too_long
-async def test_how_much_fits_is_learned_where_the_refusal_says_it(tmp_path: Path, server: str) -> None:
+async def test_the_window_size_is_learned_from_a_refusal_that_names_it(tmp_path: Path, server: str) -> None:
     window = None if server in SAYS_NOTHING else 4096 if "vLLM" in server else 8192
     async with wired(tmp_path, [*TALKS, TOO_LONG[server], FINE], [IN_SHORT]) as (world, _):
         context_id = await talked(world)
@@ -346,7 +348,7 @@ async def test_how_much_fits_is_learned_where_the_refusal_says_it(tmp_path: Path
 
 
 @too_long
-async def test_what_is_still_too_long_is_told_and_can_be_continued(tmp_path: Path, server: str) -> None:
+async def test_a_request_that_stays_too_long_is_an_error_and_can_be_continued(tmp_path: Path, server: str) -> None:
     said = TOO_LONG[server]
     async with wired(tmp_path, [*TALKS, said, said, FINE], [IN_SHORT]) as (world, wire):
         context_id = await talked(world)
@@ -362,7 +364,7 @@ async def test_what_is_still_too_long_is_told_and_can_be_continued(tmp_path: Pat
         assert len(wire.asked_for("summary")) == 1
 
 
-async def test_where_nothing_can_be_compressed_it_is_tried_once_more_and_told(tmp_path: Path) -> None:
+async def test_a_request_that_cannot_be_compressed_is_retried_once_and_reported(tmp_path: Path) -> None:
     said = TOO_LONG["OpenAI"]
     async with wired(tmp_path, [said, said]) as (world, wire):
         context_id = await world.start()
@@ -372,7 +374,7 @@ async def test_where_nothing_can_be_compressed_it_is_tried_once_more_and_told(tm
         assert len(wire.requests) == 2
 
 
-async def test_where_nothing_is_compressed_by_itself_less_is_sent(tmp_path: Path) -> None:
+async def test_without_auto_compress_fewer_messages_are_sent(tmp_path: Path) -> None:
     budget = Budget(auto_compress=False)
     async with wired(tmp_path, [*TALKS, TOO_LONG["OpenAI"], FINE], budget=budget) as (world, wire):
         context_id = await talked(world)
@@ -393,7 +395,7 @@ SUMMARY_FAILURES = {
 
 
 @pytest.mark.parametrize("name", SUMMARY_FAILURES)
-async def test_where_no_summary_is_to_be_had_the_turn_goes_on_without_one(tmp_path: Path, name: str) -> None:
+async def test_a_turn_continues_without_a_summary_when_the_model_gives_none(tmp_path: Path, name: str) -> None:
     said, code = SUMMARY_FAILURES[name]
     async with wired(tmp_path, [*TALKS, TOO_LONG["OpenAI"], FINE], [said, said]) as (world, wire):
         context_id = await talked(world)

@@ -117,7 +117,7 @@ def test_an_exception_of_the_content_or_of_the_preparation_leaves_the_old_file(p
     assert len(os.listdir("/proc/self/fd")) == open_before
 
 
-def test_what_a_crash_left_under_a_fixed_name_is_replaced_and_a_link_there_is_not_followed(path: Path) -> None:
+def test_a_leftover_temporary_file_is_replaced_and_a_link_there_not_followed(path: Path) -> None:
     temporary = path.with_name("draft")
     temporary.write_bytes(b"half of an ea")
     replace_file(path, [NEW], temporary=temporary)
@@ -146,7 +146,7 @@ def test_a_disk_that_takes_no_bytes_is_an_error_and_no_endless_loop(path: Path) 
     assert (path.read_bytes(), names_in(path.parent)) == (OLD, ["file.json"])
 
 
-def test_an_open_temporary_file_can_be_filled_by_somebody_else(path: Path) -> None:
+def test_an_open_temporary_file_can_be_filled_by_the_caller(path: Path) -> None:
     temporary = path.with_name("draft")
     fd = FileOperations().create(temporary)
     fill_and_rename(fd, temporary, path, [NEW])

@@ -52,7 +52,7 @@ def test_work_of_one_user_has_a_bounded_number_of_threads_and_the_rest_waits_in_
     assert [future.result() for future in futures if not future.cancelled()] == order
 
 
-def test_an_error_reaches_whoever_waits_for_the_work_and_frees_the_thread() -> None:
+def test_an_error_reaches_the_waiter_and_frees_the_thread() -> None:
     def fail() -> None:
         raise ValueError("no")
 
@@ -142,9 +142,7 @@ def test_ignore_files_that_hold_in_one_folder_share_the_limit(tmp_path: Path) ->
     assert "sub/sub/.gitignore, sub/sub/sub/.gitignore, sub/sub/sub/sub/.gitignore" in named[0]
 
 
-def test_a_walk_ends_when_ignore_rules_have_taken_all_that_they_may(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_walk_ends_when_ignore_rules_have_used_their_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".gitignore").write_text("*a*b*c\n" * 20)
     for number in range(200):
         (tmp_path / f"{'x' * 100}{number}").touch()
@@ -159,7 +157,7 @@ def test_a_walk_ends_when_ignore_rules_have_taken_all_that_they_may(
     assert "of the first" in overview.describe_workspace(workspace, OverviewSettings(), lambda _: 0)
 
 
-def test_undo_covers_everything_once_ignore_rules_have_taken_all_that_they_may(
+def test_undo_covers_every_file_once_ignore_rules_have_used_their_budget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gitignore, "MAX_RULE_WORK", 1)
@@ -207,7 +205,7 @@ def test_a_shutdown_that_cancels_ends_all_work_that_has_not_begun() -> None:
     assert running.result() == "done"
 
 
-def test_a_shutdown_without_cancelling_does_what_waits() -> None:
+def test_a_shutdown_without_cancelling_finishes_queued_work() -> None:
     gate = threading.Event()
     threads = FairThreads(max_threads=1, max_per_user=1)
     futures = [submit_as(threads, "anna", gate.wait) for _ in range(3)]

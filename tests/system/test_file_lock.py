@@ -36,7 +36,7 @@ def test_a_locked_file_is_made_private_and_is_free_afterwards(tmp_path: Path) ->
     assert open_descriptors() == before
 
 
-def test_asking_twice_at_once_whether_a_file_is_locked_does_not_take_the_other_for_a_holder(tmp_path: Path) -> None:
+def test_two_simultaneous_lock_checks_do_not_see_each_other_as_holder(tmp_path: Path) -> None:
     (tmp_path / "lock").touch()
     one, other = (os.open(tmp_path / "lock", os.O_RDONLY) for _ in range(2))
     try:
@@ -70,7 +70,7 @@ def test_a_second_holder_waits_for_the_first_and_follows_when_that_is_killed(tmp
         thread.join()
 
 
-def test_what_cannot_be_opened_is_not_locked(tmp_path: Path) -> None:
+def test_a_missing_folder_or_file_cannot_be_locked(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), locked_folder(tmp_path / "none"):
         pass
     with pytest.raises(FileNotFoundError), locked_file(tmp_path / "none/lock"):

@@ -36,7 +36,7 @@ def make(path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe"])
-def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, folder_fd: int, kind: str) -> None:
+def test_a_file_that_is_not_regular_is_refused_at_once(tmp_path: Path, folder_fd: int, kind: str) -> None:
     make(tmp_path / "a", kind)
     before = open_descriptors()
     for follow_links in (False, True):
@@ -58,7 +58,7 @@ def test_a_link_is_followed_only_where_that_is_wanted(tmp_path: Path, folder_fd:
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "socket"])
-def test_what_stands_in_the_place_of_a_file_leaves_no_descriptor_behind(
+def test_refusing_a_file_that_is_not_regular_leaks_no_descriptor(
     tmp_path: Path, folder_fd: int, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # the name of a socket is short

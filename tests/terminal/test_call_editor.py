@@ -81,7 +81,7 @@ def test_other_arguments_are_edited_as_json(command: Command) -> None:
     assert (command.workspace / "x").read_text() == "after\n"
 
 
-def test_an_editor_that_fails_leaves_the_call_as_it_was(command: Command) -> None:
+def test_an_editor_that_fails_leaves_the_call_unchanged(command: Command) -> None:
     set_editor(command, status=1)
     with card(command, runs("touch before"), DONE) as terminal:
         terminal.type("e")

@@ -57,7 +57,7 @@ def files(command: Command) -> set[str]:
     return {path.name for path in command.workspace.rglob("*") if path.is_file() and path.name != "a.txt"}
 
 
-def test_what_was_decided_before_leaving_is_applied_and_the_rest_waits(command: Command) -> None:
+def test_decisions_before_quitting_the_cards_are_applied_and_the_rest_waits(command: Command) -> None:
     with conversation(command, writes("one", "two", "three", "four"), DONE) as terminal:
         terminal.type("go")
         for line in ("y", "n", "q"):
@@ -74,7 +74,7 @@ def test_what_was_decided_before_leaving_is_applied_and_the_rest_waits(command: 
     assert files(command) == {"one", "three"}
 
 
-def test_a_call_approved_before_quit_comes_to_its_end(command: Command) -> None:
+def test_a_call_approved_before_quit_finishes(command: Command) -> None:
     line = "echo under$((1+1))way; until test -e seen; do sleep 0.01; done; touch ended"
     with conversation(command, runs(line, "touch other"), DONE) as terminal:
         terminal.type("go")
@@ -110,7 +110,7 @@ def test_ctrl_c_at_the_list_of_rules_does_not_make_leaving_a_cancel(command: Com
         assert "Cancelled." not in terminal.wait_for("Press Enter to review")
 
 
-def test_what_was_decided_before_the_end_of_the_input_is_applied(command: Command) -> None:
+def test_decisions_before_the_end_of_the_input_are_applied(command: Command) -> None:
     model = command.script(writes("one", "two"), DONE)
     code, output, _ = command.run("--mode", "supervised", "--model", model, given="go\ny\n")
     assert (code, "Applied: 1 approved." in output, files(command)) == (0, True, {"one"})
@@ -125,7 +125,7 @@ def test_an_edit_that_is_refused_costs_no_other_decision(command: Command) -> No
     assert output.count("+++ two") == 2
 
 
-def test_all_approves_only_the_first_call_unless_it_is_confirmed(command: Command) -> None:
+def test_approve_all_approves_only_the_first_call_unless_confirmed(command: Command) -> None:
     model = command.script(writes("one", "two", "three"), writes("four", "five"), DONE)
     given = "go\na\nq\n/cancel\ngo\na\nn\n/quit\n"
     _, output, _ = command.run("--mode", "supervised", "--model", model, given=given)
@@ -185,7 +185,7 @@ def test_a_rule_starts_no_call_that_was_not_read_to_its_end(command: Command) ->
     assert files(command) == {"one", "two"}
 
 
-def test_leaving_the_cards_of_a_sub_agent_applies_nothing_and_says_so(command: Command) -> None:
+def test_leaving_the_cards_of_a_sub_agent_applies_nothing_with_a_notice(command: Command) -> None:
     outer = {"calls": [{"tool": "delegate", "arguments": {"task": "write"}}]}
     model = command.script(outer, writes("one", "two"), DONE)
     _, output, _ = command.run("--mode", "review", "--model", model, given="go\ny\nq\n/quit\n")

@@ -73,7 +73,7 @@ def test_a_long_command_is_paged_and_asked_about_only_at_its_end(command: Comman
     assert (command.workspace / "ran").exists()
 
 
-def test_what_was_typed_at_a_page_goes_into_no_later_message(command: Command) -> None:
+def test_text_typed_at_a_page_is_in_no_later_message(command: Command) -> None:
     lines = "\n".join(f"echo line {number}" for number in range(60))
     with conversation(command, runs(lines), {"text": "I see."}) as terminal:
         terminal.type("go")
@@ -133,7 +133,7 @@ def test_no_key_jumps_to_the_end_of_a_card(command: Command) -> None:
         assert QUESTION not in terminal.wait_for("next page (8 of")
 
 
-def test_a_window_that_shrinks_while_one_reads_loses_no_row_and_no_mark(command: Command) -> None:
+def test_a_window_that_shrinks_during_paging_loses_no_row_and_no_mark(command: Command) -> None:
     lines = "\n".join(f"echo line {number} {'x' * 40}" for number in range(40))
     with conversation(command, runs(lines)) as terminal:
         terminal.type("go")
@@ -237,7 +237,7 @@ def test_the_names_that_an_mcp_server_gives_cannot_imitate_a_card(command: Comma
     assert [row for row in shown.splitlines() if row.startswith(("▸", "y = approve"))] == []
 
 
-def test_who_stops_reading_can_only_say_no(command: Command) -> None:
+def test_a_card_that_was_not_read_to_its_end_can_only_be_rejected(command: Command) -> None:
     lines = "\n".join(f"echo line {number}" for number in range(60))
     with conversation(command, runs(f"{lines}\ntouch ran"), {"text": "I see."}) as terminal:
         terminal.type("go")
@@ -250,7 +250,7 @@ def test_who_stops_reading_can_only_say_no(command: Command) -> None:
     assert not (command.workspace / "ran").exists()
 
 
-def test_what_was_typed_before_a_card_is_no_answer_to_it(command: Command) -> None:
+def test_text_typed_before_a_card_does_not_answer_it(command: Command) -> None:
     with conversation(command, runs("touch ran"), {"text": "Done."}) as terminal:
         terminal.type("go\ny\ny")
         terminal.wait_for(QUESTION)
@@ -259,7 +259,7 @@ def test_what_was_typed_before_a_card_is_no_answer_to_it(command: Command) -> No
     assert not (command.workspace / "ran").exists()
 
 
-def test_who_approves_all_is_asked_once_more_when_all_have_been_shown(command: Command) -> None:
+def test_approving_all_asks_again_after_every_card_was_shown(command: Command) -> None:
     calls = [each for text in ("one", "two", "three") for each in runs(f"touch {text}")["calls"]]
     with conversation(command, {"calls": calls}, {"text": "Done."}) as terminal:
         terminal.type("go")
@@ -311,7 +311,7 @@ def test_a_switch_of_the_mode_shows_the_calls_that_it_starts_screen_by_screen(co
 @pytest.mark.parametrize(
     ("character", "columns"), [("\u302e", 2), ("\u3248", 2), ("\u1b44", 1), ("\u0301", 0), ("中", 2), ("a", 1)]
 )
-def test_a_character_is_not_taken_for_narrower_than_a_screen_draws_it(character: str, columns: int) -> None:
+def test_no_character_is_measured_narrower_than_it_is_drawn(character: str, columns: int) -> None:
     """Else a row becomes longer than the screen, and what is left of it begins a row without the mark."""
     assert max_columns(character) == columns
 

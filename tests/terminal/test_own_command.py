@@ -54,7 +54,7 @@ def goes_on(terminal: Terminal) -> None:
     terminal.wait_for("I see.")
 
 
-def test_ctrl_c_ends_the_command_and_the_conversation_goes_on(terminal: Terminal, command: Command) -> None:
+def test_ctrl_c_ends_the_command_and_the_conversation_continues(terminal: Terminal, command: Command) -> None:
     terminal.type(f"!{SLEEPER}; echo not reached")
     terminal.wait_for("begun")
     terminal.press(CTRL_C)
@@ -106,7 +106,7 @@ def test_a_command_ends_with_the_program(terminal: Terminal, command: Command) -
     assert not is_running(command)
 
 
-def test_a_command_reads_what_is_typed_and_leaves_the_terminal_as_it_was(terminal: Terminal) -> None:
+def test_a_command_reads_typed_input_and_leaves_the_terminal_unchanged(terminal: Terminal) -> None:
     terminal.type("!echo rea''dy; read line; stty -echo; echo \"got $line\"")
     terminal.wait_for("ready")
     terminal.type("some words")
@@ -154,7 +154,7 @@ async def test_a_command_whose_wait_is_cancelled_is_audited(tmp_path: Path) -> N
         assert await noted(world, context_id) == [{"command": line, "status": -signal.SIGTERM}]
 
 
-async def test_a_terminal_that_is_gone_is_told_and_nothing_is_audited(
+async def test_a_closed_terminal_is_reported_and_nothing_is_audited(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     world = World(tmp_path)

@@ -140,7 +140,7 @@ def test_a_line_can_be_edited_and_an_earlier_one_called_back(command: Command, t
     assert terminal.process.wait(20) == 0
 
 
-def test_ctrl_c_and_a_kill_at_the_prompt_leave_the_terminal_as_it_was(command: Command) -> None:
+def test_ctrl_c_and_a_kill_at_the_prompt_leave_the_terminal_unchanged(command: Command) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         terminal = Terminal(command)
         try:
@@ -156,7 +156,7 @@ def test_ctrl_c_and_a_kill_at_the_prompt_leave_the_terminal_as_it_was(command: C
             terminal.close()
 
 
-def test_what_is_typed_while_it_works_is_queued_and_a_pause_holds(terminal: Terminal) -> None:
+def test_a_line_typed_during_a_turn_is_queued_and_a_pause_holds(terminal: Terminal) -> None:
     terminal.wait_for(" › ")
     terminal.type("work in 3 steps")
     terminal.wait_for("Step 1.")
@@ -187,7 +187,7 @@ def test_a_sub_agent_asks_in_the_conversation_that_sent_it(terminal: Terminal, c
     assert (command.workspace / "x.txt").read_text() == "hello\n"
 
 
-def test_a_script_that_meets_a_sub_agent_that_waits_ends_and_says_where_to_decide(command: Command) -> None:
+def test_a_script_ends_at_a_waiting_sub_agent_and_names_its_conversation(command: Command) -> None:
     inner = {"calls": [WRITE]}
     outer = {"calls": [{"tool": "delegate", "arguments": {"task": "write"}}]}
     model = command.script(outer, inner, {"text": "never"})
@@ -238,7 +238,7 @@ def test_conversations_are_listed_exported_imported_archived_and_deleted(command
     assert command.run("contexts", "delete", "copy")[0] == 1
 
 
-def test_the_configuration_is_shown_or_what_is_wrong_in_it(command: Command) -> None:
+def test_the_configuration_or_its_mistake_is_shown(command: Command) -> None:
     own = command.folder / "config.toml"
     own.write_text('[modes.docs]\nonly_beneath = ["docs"]\n')
     code, output, _ = command.run("config", "--config", str(own))
@@ -254,7 +254,7 @@ def test_the_configuration_is_shown_or_what_is_wrong_in_it(command: Command) -> 
 
 
 @pytest.mark.parametrize("arguments", [["config"], ["run", "hello"]])
-def test_a_misspelt_tool_is_told_by_every_command_that_reads_the_configuration(
+def test_every_command_that_reads_the_configuration_reports_a_misspelt_tool(
     command: Command, arguments: list[str]
 ) -> None:
     own = command.folder / "config.toml"
@@ -267,7 +267,7 @@ def test_a_misspelt_tool_is_told_by_every_command_that_reads_the_configuration(
     assert (code, "Did you mean 'execute'?" in errors) == (4, True)
 
 
-def test_a_mode_of_ones_own_holds_like_any_other(command: Command) -> None:
+def test_a_custom_mode_works_like_any_other(command: Command) -> None:
     own = command.folder / "config.toml"
     own.write_text('mode = "docs"\n[modes.docs]\nicon = "D"\nonly_beneath = ["docs"]\ndenial_ends_turn = true\n')
     elsewhere = {"tool": "write_file", "arguments": {"path": "c.txt", "content": "no"}}
@@ -301,7 +301,7 @@ def test_a_switch_shows_a_harmless_call_whole_before_it_starts_it(command: Comma
     assert not (command.workspace / "new.txt").exists()
 
 
-def test_an_allow_rule_of_the_terminal_leaves_what_waits_to_the_person(command: Command) -> None:
+def test_an_allow_rule_of_the_terminal_starts_no_waiting_call(command: Command) -> None:
     model = command.script({"calls": [WRITE]}, {"calls": [WRITE]}, {"text": "Done."})
     given = "/supervised\ngo\nq\n/allow write_file\n/cancel\n/quit\n"
     code, output, _ = command.run("--model", model, given=given)
@@ -309,7 +309,7 @@ def test_an_allow_rule_of_the_terminal_leaves_what_waits_to_the_person(command: 
     assert not (command.workspace / "docs/b.txt").exists()
 
 
-def test_what_is_left_for_later_is_reached_again_with_enter(command: Command) -> None:
+def test_enter_returns_to_a_card_that_was_left_for_later(command: Command) -> None:
     model = command.script({"calls": [WRITE]}, {"text": "Done."})
     given = "/supervised\ngo\nhello\n99\nq\n/title Mine\n\ny\n/quit\n"
     code, output, _ = command.run("--model", model, given=given)
@@ -319,7 +319,7 @@ def test_what_is_left_for_later_is_reached_again_with_enter(command: Command) ->
     assert output.index("Title: Mine") < output.index("Done.")
 
 
-def test_ctrl_c_at_an_approval_cancels_the_turn_and_the_conversation_goes_on(command: Command) -> None:
+def test_ctrl_c_at_an_approval_cancels_the_turn_and_the_conversation_continues(command: Command) -> None:
     terminal = Terminal(command, "--model", command.script({"calls": [WRITE]}, {"text": "Hi."}), "--mode", "supervised")
     try:
         terminal.wait_for(" › ")
@@ -334,7 +334,7 @@ def test_ctrl_c_at_an_approval_cancels_the_turn_and_the_conversation_goes_on(com
         terminal.close()
 
 
-def test_whatever_is_typed_is_answered_and_nothing_ends_the_conversation(command: Command) -> None:
+def test_invalid_commands_are_answered_and_do_not_end_the_conversation(command: Command) -> None:
     huge = "9" * 5000
     lines = [
         *(f"/rules revoke {huge}", f"/elevate {huge}", f"/policy limited_auto {huge}", f"/queue delete {huge}"),

@@ -89,7 +89,7 @@ async def test_whole_lines_and_half_a_line_typed_before_a_question_are_set_aside
     os.close(outer)
 
 
-def test_a_text_at_a_card_that_is_none_of_its_answers_comes_back(command: Command) -> None:
+def test_an_invalid_answer_at_a_card_is_returned_to_the_prompt(command: Command) -> None:
     with conversation(command, runs("touch ran"), {"text": "Done."}) as terminal:
         terminal.type("go")
         wait_for_card(terminal)
@@ -100,7 +100,7 @@ def test_a_text_at_a_card_that_is_none_of_its_answers_comes_back(command: Comman
         terminal.wait_for("› what does this do?")
 
 
-def test_what_was_typed_before_a_card_is_printed_when_the_user_leaves_there(command: Command) -> None:
+def test_text_typed_before_a_card_is_printed_when_the_user_quits_there(command: Command) -> None:
     with conversation(command, runs("touch ran")) as terminal:
         terminal.press("go\nand then the tests")
         wait_for_card(terminal)
@@ -151,7 +151,7 @@ def test_a_message_is_queued_while_a_call_waits(command: Command, piped: bool) -
         terminal.wait_for("I see.")
 
 
-def test_a_command_of_ones_own_typed_while_it_works_runs_when_it_is_done(command: Command) -> None:
+def test_a_shell_command_typed_during_a_turn_runs_after_it(command: Command) -> None:
     terminal = Terminal(command)
     try:
         terminal.wait_for(" › ")
@@ -253,7 +253,7 @@ async def test_a_command_that_still_asks_when_the_turn_ends_is_done(
         assert (await world.runtime.context(context_id)).core.mode == "agent"
 
 
-async def test_a_pasted_text_that_begins_with_a_slash_is_sent_while_a_turn_goes_on(
+async def test_a_pasted_text_that_begins_with_a_slash_is_sent_during_a_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world, sent = World(tmp_path), asyncio.Event()

@@ -99,7 +99,7 @@ UNKNOWN = {"en": "Unknown model 'huge'", "zh": "未知模型 'huge'"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_how_full_it_is_is_told_with_its_parts_and_with_what_was_used(command: Windowed, language: Language) -> None:
+def test_tokens_shows_the_fill_of_the_window_its_parts_and_the_usage(command: Windowed, language: Language) -> None:
     model = command.scripted({"text": "hello", "usage": {"input_tokens": 7, "output_tokens": 3}})
     output = command.talk("/tokens", "hi", "/usage", "/tokens", language=language, model=model)
     first, second, third = [tuple(map(int, found)) for found in re.findall(METER[language], output)]
@@ -115,7 +115,7 @@ def test_how_full_it_is_is_told_with_its_parts_and_with_what_was_used(command: W
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_where_it_is_only_compressed_by_hand_that_is_told(command: Windowed, language: Language) -> None:
+def test_the_token_meter_says_when_compression_is_manual(command: Windowed, language: Language) -> None:
     (command.folder / "config.toml").write_text("[window]\nauto_compress = false\n")
     output = command.talk("/tokens", language=language)
     assert figures(output, MANUAL[language])[1] == 128_000
@@ -137,7 +137,7 @@ def test_compressing_is_previewed_done_with_a_focus_and_undone(command: Windowed
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_no_model_could_sum_up_says_why(command: Windowed, language: Language) -> None:
+def test_a_compression_without_a_model_summary_says_why(command: Windowed, language: Language) -> None:
     output = command.talk("/compact", "/compress", language=language, model=command.scripted(summary=()))
     told = [line for line in output.splitlines() if re.search(COMPRESSED[language], line)]
     assert len(told) == 1
@@ -146,7 +146,7 @@ def test_what_no_model_could_sum_up_says_why(command: Windowed, language: Langua
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_was_said_last_is_pinned_and_let_go(command: Windowed, language: Language) -> None:
+def test_the_last_message_is_pinned_and_unpinned(command: Windowed, language: Language) -> None:
     model = command.scripted({"text": "yes"})
     output = command.talk("keep this", "/pin", "/pin", "/pin off", "/pin now", language=language, model=model)
     said = [PINNED[language].format(number) for number in (1, 0)]
@@ -154,7 +154,7 @@ def test_what_was_said_last_is_pinned_and_let_go(command: Windowed, language: La
     assert "/pin [off]" in output
 
 
-def test_a_pin_is_that_of_what_the_person_said_last(command: Windowed) -> None:
+def test_pin_pins_the_persons_last_message(command: Windowed) -> None:
     model = command.scripted({"text": "yes"}, *[{"text": "x"}] * 12)
     later = [f"later {number}" for number in range(12)]
     command.talk("keep this", "/pin", *later, "/compress", model=model)
@@ -185,7 +185,7 @@ def test_a_model_is_chosen_among_those_that_the_file_names(command: Windowed) ->
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_overview_is_shown_and_told_from_then_on(command: Windowed, language: Language) -> None:
+def test_the_overview_is_shown_and_sent_from_then_on(command: Windowed, language: Language) -> None:
     (command.workspace / "bad\x1b[2Jname.py").write_text("x")
     output = command.talk("/overview", "/tokens", language=language)
     assert f"Workspace: {command.workspace}" in output
@@ -210,9 +210,7 @@ def test_a_command_while_a_turn_waits_is_refused_with_its_reason(command: Window
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_an_automatic_compression_is_told_in_one_line_and_the_answer_once(
-    command: Windowed, language: Language
-) -> None:
+def test_an_automatic_compression_prints_one_line_and_the_answer_once(command: Windowed, language: Language) -> None:
     command.settle(12_000)
     output = command.talk("go on", "/tokens", language=language, model=command.scripted({"text": "Here it is."}))
     lines = output.splitlines()
@@ -247,7 +245,7 @@ def test_a_run_whose_window_fills_in_the_middle_prints_only_the_answer(command: 
     assert summary["timestamp"] > asked["timestamp"], "it came in the second round"
 
 
-def test_the_lines_of_a_run_tell_of_the_compression_and_of_every_message_once(command: Windowed) -> None:
+def test_json_lines_of_a_run_have_the_compression_and_every_message_once(command: Windowed) -> None:
     command.settle(12_000)
     model = command.scripted({"text": "I will look.", "calls": [LOOK]}, {"text": "It says so."})
     arguments = ("--context", command.long, "--model", model, "--output-format", "stream-json")
@@ -261,7 +259,7 @@ def test_the_lines_of_a_run_tell_of_the_compression_and_of_every_message_once(co
     assert len({each["message_id"] for each in messages}) == len(messages)
 
 
-def test_a_run_that_can_never_fit_says_so_with_figures(command: Windowed) -> None:
+def test_a_run_that_can_never_fit_fails_with_figures(command: Windowed) -> None:
     command.settle(1000)
     code, output, errors = command.run("run", "go", "--context", command.long, "--model", command.scripted())
     assert (code, output) == (53, "")
@@ -271,7 +269,7 @@ def test_a_run_that_can_never_fit_says_so_with_figures(command: Windowed) -> Non
 # who the model is asked to be
 
 
-async def test_a_persona_stands_in_the_prompt_of_what_is_run(command: Windowed) -> None:
+async def test_the_persona_of_a_run_is_in_its_prompt(command: Windowed) -> None:
     (command.folder / "personas").mkdir()
     (command.folder / "personas/ada.toml").write_text(PERSONA)
     async with FakeProvider(Script(turn=(Answer(text="x"),) * 3)) as provider:

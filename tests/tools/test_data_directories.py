@@ -46,7 +46,7 @@ def inside(home: Path, *answers: Answer) -> World:
         ("list_directory", {"path": ".", "depth": 5}, "backup/\nbackup/pilothouse/\nmine.txt"),
     ],
 )
-async def test_searching_tools_pass_data_directories_over(
+async def test_search_tools_skip_data_directories(
     home: Path, tool: str, arguments: dict[str, object], expected: str
 ) -> None:
     world = inside(home, says((tool, arguments)), DONE)
@@ -57,7 +57,7 @@ async def test_searching_tools_pass_data_directories_over(
     assert result.split("\n[")[0] == expected
 
 
-async def test_files_for_at_and_the_overview_pass_them_over(home: Path) -> None:
+async def test_the_file_finder_and_the_overview_skip_data_directories(home: Path) -> None:
     world = inside(home, DONE)
     async with world.runtime:
         context_id = await world.start()

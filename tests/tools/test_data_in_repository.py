@@ -149,7 +149,7 @@ async def test_the_refusal_names_a_command_that_works(repository: Path) -> None:
     assert (repository / "data" / "contexts").is_dir()
 
 
-def test_a_warning_tells_of_a_data_directory_in_a_repository(repository: Path, tmp_path: Path) -> None:
+def test_a_data_directory_in_a_repository_is_warned_about(repository: Path, tmp_path: Path) -> None:
     (warning,) = placement_warnings(repository / "phd", [repository])
     assert warning.code is Code.DATA_IN_REPOSITORY
     assert str(repository) in translate(warning)

@@ -28,7 +28,7 @@ def test_every_name_is_read_back_from_its_notation(raw: bytes) -> None:
 
 
 @given(st.lists(st.sampled_from([b"\\", b"x", b"5c", b"ff", b"0a", b"\xff", b"\n", b"2f", b"a"]), max_size=9))
-def test_names_that_look_like_the_notation_are_told_apart(parts: list[bytes]) -> None:
+def test_names_that_look_like_the_notation_are_distinguished(parts: list[bytes]) -> None:
     name = os.fsdecode(b"".join(parts))
     assert unescape(escape(name)) == name
     assert unescape(printable(name)) == name

@@ -51,7 +51,7 @@ def names(root: Path, private: Iterable[Path] = (), stopped: Callable[[], bool] 
     return [line.strip() for line in text.split("\n") if line.startswith("  ")]
 
 
-def test_a_project_is_told_in_a_few_lines(tmp_path: Path) -> None:
+def test_a_project_is_described_in_a_few_lines(tmp_path: Path) -> None:
     plant(tmp_path, "README.md", "pyproject.toml", "src/app/main.py", "src/app/deep/er/b.py", "src/app/c.py", "x.bin")
     (tmp_path / "empty").mkdir()
     (tmp_path / "way").symlink_to("src")
@@ -83,7 +83,7 @@ def test_a_project_is_told_in_a_few_lines(tmp_path: Path) -> None:
     ]
 
 
-def test_only_the_parts_that_are_wanted_are_told(tmp_path: Path) -> None:
+def test_only_configured_parts_are_in_the_overview(tmp_path: Path) -> None:
     plant(tmp_path, "README.md", "a/b/c.py")
     parts = {part: tell(tmp_path, parts=frozenset({part})) for part in OverviewSettings().parts}
     assert "Tree" in parts["tree"]
@@ -100,7 +100,7 @@ def test_only_the_parts_that_are_wanted_are_told(tmp_path: Path) -> None:
     assert tell(tmp_path, stopped=lambda: True) == ""
 
 
-def test_few_languages_are_told_and_the_rest_is_summed_up(tmp_path: Path) -> None:
+def test_only_a_few_languages_are_listed_and_the_rest_is_counted(tmp_path: Path) -> None:
     plant(tmp_path, *(f"{number}.py" for number in range(300)), "a.rs", "no_suffix", ".c", "sub/B.JS", "sub/e.JS")
     for suffix in ("go", "ts", "rb", "php", "lua", "kt"):
         plant(tmp_path, *(f"{number}.{suffix}" for number in range(20)))
@@ -122,7 +122,7 @@ def test_ignore_files_hold_at_every_level_and_can_take_back(tmp_path: Path) -> N
     assert "b.tmp" not in text
 
 
-def test_what_is_nobodys_own_work_is_left_out_without_any_ignore_file(tmp_path: Path) -> None:
+def test_dependencies_and_caches_are_left_out_without_an_ignore_file(tmp_path: Path) -> None:
     plant(tmp_path, "node_modules/a/index.js", ".git/config", "sub/.git", "sub/.venv/bin/main.py", "__pycache__/a.pyc")
     plant(tmp_path, "sub/node_modules_of_mine/a.js")
     assert names(tmp_path) == ["sub/", "node_modules_of_mine/", "a.js"]
@@ -130,7 +130,7 @@ def test_what_is_nobodys_own_work_is_left_out_without_any_ignore_file(tmp_path: 
     assert "main.py" not in tell(tmp_path)
 
 
-def test_nothing_protected_private_or_outside_is_told(tmp_path: Path) -> None:
+def test_the_overview_names_nothing_protected_private_or_outside(tmp_path: Path) -> None:
     root, outside = tmp_path / "root", tmp_path / "outside"
     plant(tmp_path, "outside/secret.py", "outside/in/secret.py", "root/data/secret.py", "root/.ssh/secret.py")
     plant(root, ".pilothouse/secret.toml", ".bashrc", "sub/.config/git/secret", "sub/a.py")
@@ -172,7 +172,7 @@ def test_hostile_names_stay_on_one_short_line(tmp_path: Path) -> None:
     assert all(line.isprintable() and len(line) <= 210 for line in lines)
 
 
-def test_a_hostile_root_is_told_on_one_line(tmp_path: Path) -> None:
+def test_a_hostile_root_name_stays_on_one_line(tmp_path: Path) -> None:
     root = tmp_path / "a\nWorkspace: b\x1b"
     root.mkdir()
     assert tell(root) == f"Workspace: {tmp_path}/a\\x0aWorkspace: b\\x1b\nThere is nothing in it to show."
@@ -186,7 +186,7 @@ def test_a_deep_path_keeps_its_end(tmp_path: Path) -> None:
     assert len(found) == 202
 
 
-def test_an_empty_workspace_says_so(tmp_path: Path) -> None:
+def test_an_empty_workspace_is_described_as_empty(tmp_path: Path) -> None:
     assert tell(tmp_path) == f"Workspace: {tmp_path}\nThere is nothing in it to show."
     plant(tmp_path, ".git/config", "node_modules/a.js")
     assert tell(tmp_path) == f"Workspace: {tmp_path}\nThere is nothing in it to show."
@@ -226,7 +226,7 @@ def on_look(number: int, change: Callable[[], object]) -> Callable[[], bool]:
     return stopped
 
 
-def test_a_folder_that_goes_away_meanwhile_is_passed(tmp_path: Path) -> None:
+def test_a_folder_that_is_removed_meanwhile_is_skipped(tmp_path: Path) -> None:
     plant(tmp_path, "a/x", "b/y", "c/z")
 
     def remove() -> None:
@@ -269,7 +269,7 @@ def first(text: str) -> int:
     return int(found.pop())
 
 
-def test_a_flat_folder_of_a_hundred_thousand_files_is_told_in_part() -> None:
+def test_a_flat_folder_of_a_hundred_thousand_files_is_listed_in_part() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for number in range(100_000):
@@ -284,7 +284,7 @@ def test_a_flat_folder_of_a_hundred_thousand_files_is_told_in_part() -> None:
     assert words(text) <= 1500
 
 
-def test_what_is_near_the_root_counts_before_what_is_deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_near_the_root_are_listed_before_deep_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(overview, "MAX_ENTRIES_SCANNED", 400)
     plant(tmp_path, *(f"a/deep/down/{number}.py" for number in range(500)), "b/c/main.rs", "z.rs")
     text = tell(tmp_path)
@@ -293,7 +293,7 @@ def test_what_is_near_the_root_counts_before_what_is_deep(tmp_path: Path, monkey
     assert first(text) < 400
 
 
-def test_a_huge_folder_leaves_room_to_those_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_huge_folder_leaves_room_for_its_siblings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(overview, "MAX_ENTRIES_SCANNED", 400)
     plant(tmp_path, *(f"data/{number}.json" for number in range(1000)), "src/main.rs", "src/app/cli.rs")
     text = tell(tmp_path)
@@ -304,7 +304,7 @@ def test_a_huge_folder_leaves_room_to_those_beside_it(tmp_path: Path, monkeypatc
     assert "of the first" not in tell(tmp_path)
 
 
-def test_a_tree_that_is_very_deep_ends_and_says_so(tmp_path: Path) -> None:
+def test_a_very_deep_tree_is_cut_with_a_notice(tmp_path: Path) -> None:
     deep = tmp_path
     for _ in range(150):
         deep /= "d"
@@ -322,7 +322,7 @@ def nearest(root: Path, most: int) -> tuple[list[str], sandbox_walk.Walk]:
         return [entry.path for entry in walk.nearest(most, (), lambda: False)], walk
 
 
-def test_a_walk_by_nearness_takes_no_more_than_it_may(tmp_path: Path) -> None:
+def test_a_breadth_first_walk_stays_within_its_limit(tmp_path: Path) -> None:
     plant(tmp_path, *(f"{a}/{b}/{c}" for a in "abc" for b in "abc" for c in "abcd"))
     every, walk = nearest(tmp_path, 1000)
     assert every[:6] == ["a", "b", "c", "a/a", "a/b", "a/c"]
@@ -347,7 +347,7 @@ def test_links_rules_and_long_ways_count_for_more(tmp_path: Path) -> None:
     assert free == 100 > len(nearest(other, 300)[0])
 
 
-def test_the_same_tree_gives_the_same_text_in_whatever_order_it_was_made(tmp_path: Path) -> None:
+def test_the_overview_does_not_depend_on_the_order_of_creation(tmp_path: Path) -> None:
     paths = [f"{folder}/{name}.{suffix}" for folder in ("a", "b/c") for name in "xyz" for suffix in ("py", "rs")]
     texts = set()
     for number in range(5):
@@ -399,7 +399,7 @@ def build(path: Path, tree: object) -> None:
     recent=st.integers(-1, 12),
     count=st.sampled_from([words, len, lambda text: len(text.encode()) // 4, lambda text: text.count("\n") + 1]),
 )
-def test_no_text_has_more_tokens_than_it_may(
+def test_no_overview_exceeds_its_token_limit(
     tree: dict[str, object], tokens: int, depth: int, recent: int, count: Callable[[str], int]
 ) -> None:
     wanted = OverviewSettings(tokens=tokens, depth=depth, recent=recent)

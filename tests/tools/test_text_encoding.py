@@ -229,7 +229,7 @@ async def test_a_character_that_the_encoding_lacks_is_refused(tmp_path: Path, en
     assert error.reason.code is Code.NOT_ENCODABLE
 
 
-async def test_a_match_in_the_middle_of_a_character_is_none(tmp_path: Path) -> None:
+async def test_a_match_in_the_middle_of_a_character_does_not_count(tmp_path: Path) -> None:
     """The second byte of 表 in Shift-JIS is a backslash, that of ソ too."""
     data = "表示\\ソース".encode("cp932")
     (tmp_path / "file").write_bytes(data)
@@ -237,7 +237,7 @@ async def test_a_match_in_the_middle_of_a_character_is_none(tmp_path: Path) -> N
     assert (tmp_path / "file").read_bytes() == "表示/ソース".encode("cp932")
 
 
-async def test_invalid_bytes_marks_and_mixed_line_ends_stay(tmp_path: Path) -> None:
+async def test_invalid_bytes_byte_order_marks_and_mixed_line_ends_stay(tmp_path: Path) -> None:
     data = codecs.BOM_UTF8 + "начало и много русских букв\r\n".encode() + b"bad \xff\xfe\n" + b"old\r\nend"
     (tmp_path / "file").write_bytes(data)
     assert "\ufffd" in await use(tmp_path, "read_file", path="file")
@@ -245,7 +245,7 @@ async def test_invalid_bytes_marks_and_mixed_line_ends_stay(tmp_path: Path) -> N
     assert (tmp_path / "file").read_bytes() == data.replace(b"old", "новый".encode())
 
 
-async def test_what_is_named_wrongly_is_refused(tmp_path: Path) -> None:
+async def test_a_wrong_or_unknown_encoding_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("old café déjà où\n")
     error = await refusal(tmp_path, edits=an_edit("old", "é"), encoding="latin-1")
     assert error.reason.code is Code.ENCODING_CONTRADICTED
@@ -259,7 +259,7 @@ async def test_what_is_named_wrongly_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["iso2022_jp", "iso2022_jp_2"])
-async def test_encodings_with_shifts_write_whole_lines_anew(tmp_path: Path, encoding: str) -> None:
+async def test_encodings_with_shift_states_rewrite_whole_lines(tmp_path: Path, encoding: str) -> None:
     text = "first 文 line\nsecond 文字\nold 文\n"
     (tmp_path / "file").write_bytes(b"".join(line.encode(encoding) for line in text.splitlines(keepends=True)))
     await use(tmp_path, "edit_file", path="file", edits=an_edit("old 文", "new 字"), encoding=encoding)

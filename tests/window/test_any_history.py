@@ -24,13 +24,13 @@ def faults_of(messages: list[Message], *, with_tools: bool) -> list[str]:
 
 @pytest.mark.parametrize("with_tools", [True, False])
 @given(messages=branches())
-def test_every_branch_makes_a_request_that_every_server_takes(messages: list[Message], with_tools: bool) -> None:
+def test_every_branch_encodes_to_a_valid_request(messages: list[Message], with_tools: bool) -> None:
     assert faults_of(messages, with_tools=with_tools) == []
 
 
 @pytest.mark.parametrize("with_tools", [True, False])
 @given(messages=branches())
-def test_a_branch_is_told_the_same_however_it_was_folded(messages: list[Message], with_tools: bool) -> None:
+def test_a_branch_is_encoded_the_same_for_any_compression_history(messages: list[Message], with_tools: bool) -> None:
     whole = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=with_tools)
     whole.extend(messages)
     stepwise = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=with_tools)

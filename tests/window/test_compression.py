@@ -168,7 +168,7 @@ def stays(case: Case, made: CompressionPlan) -> list[int]:
 
 @EXAMPLES
 @given(case=cases())
-def test_a_plan_lies_on_the_borders_of_blocks_and_takes_only_what_may_go(case: Case) -> None:
+def test_a_plan_follows_block_borders_and_drops_only_droppable_messages(case: Case) -> None:
     made = case.plan()
     if made is None:
         return
@@ -191,7 +191,7 @@ def test_a_plan_lies_on_the_borders_of_blocks_and_takes_only_what_may_go(case: C
 
 @EXAMPLES
 @given(case=cases())
-def test_what_stays_is_told_as_before_behind_the_summary_and_no_call_is_parted_from_its_results(case: Case) -> None:
+def test_messages_that_stay_follow_the_summary_unchanged_with_calls_and_results_together(case: Case) -> None:
     made = case.plan()
     if made is None:
         return
@@ -220,7 +220,7 @@ def test_a_plan_reaches_the_target_wherever_that_can_be_reached(case: Case) -> N
 
 @EXAMPLES
 @given(case=cases())
-def test_without_a_plan_there_was_nothing_worth_it(case: Case) -> None:
+def test_there_is_no_plan_only_if_none_would_pay_off(case: Case) -> None:
     if case.plan() is not None:
         return
     droppable = case.droppable()
@@ -239,7 +239,7 @@ def test_without_a_plan_there_was_nothing_worth_it(case: Case) -> None:
 
 @EXAMPLES
 @given(case=cases())
-def test_on_request_all_that_may_go_goes_and_then_there_is_no_more(case: Case) -> None:
+def test_a_requested_plan_drops_every_droppable_message_and_has_no_successor(case: Case) -> None:
     case = case._replace(manual=True)
     made = case.plan()
     if made is None:
@@ -329,7 +329,7 @@ odd_messages: st.SearchStrategy[list[Message]] = st.lists(
 
 @EXAMPLES
 @given(messages=odd_messages, counter=st.sampled_from(COUNTERS), tokens=st.integers(50, 400))
-def test_any_messages_can_be_told_without_a_model_within_the_tokens(
+def test_a_mechanical_summary_of_any_messages_stays_within_its_tokens(
     messages: list[Message], counter: Counter, tokens: int
 ) -> None:
     lines = transcript(messages)
@@ -347,7 +347,7 @@ def test_any_messages_can_be_told_without_a_model_within_the_tokens(
     tokens=st.integers(50, 1000),
     at_most=st.integers(2, 8),
 )
-def test_a_record_comes_in_pieces_that_fit_and_says_what_was_left_out(
+def test_a_transcript_is_split_into_pieces_that_fit_and_names_omissions(
     lines: list[str], counter: Counter, tokens: int, at_most: int
 ) -> None:
     found, left_out = split_transcript(lines, counter, tokens, at_most)
@@ -387,7 +387,7 @@ def test_the_shortest_lines_together_fit_into_their_piece() -> None:
 @EXAMPLES
 @example(earlier=[], now=["."])
 @given(earlier=st.lists(paths, unique=True, max_size=100), now=st.lists(paths, max_size=60))
-def test_files_touched_keeps_what_was_touched_and_carries_over_what_earlier_summaries_kept(
+def test_files_touched_keeps_paths_and_carries_over_those_of_earlier_summaries(
     earlier: list[str], now: list[str]
 ) -> None:
     reads = [
@@ -413,7 +413,7 @@ def test_files_touched_keeps_what_was_touched_and_carries_over_what_earlier_summ
     assert files_touched([summary("y", files=found)]) == found, "a summary of a summary keeps them"
 
 
-def test_what_is_said_without_a_model_tells_how_much_is_gone_the_earlier_summary_and_what_the_person_said() -> None:
+def test_a_mechanical_summary_has_the_count_the_earlier_summary_and_the_persons_messages() -> None:
     messages: list[Message] = [
         summary("We build a ship."),
         text("First,\nmore"),
@@ -427,13 +427,13 @@ def test_what_is_said_without_a_model_tells_how_much_is_gone_the_earlier_summary
     assert "an answer" not in said
 
 
-def test_where_not_all_fits_the_last_things_the_person_said_are_kept() -> None:
+def test_a_short_mechanical_summary_keeps_the_persons_last_messages() -> None:
     said = mechanical_summary([text(f"number {number}") for number in range(200)], Estimate(), 100)
     assert "number 199" in said
     assert "number 5\n" not in said
 
 
-def test_the_record_names_who_said_what_and_bounds_each_of_it() -> None:
+def test_the_transcript_names_each_author_and_bounds_each_entry() -> None:
     long = result("a", "x" * 5000)
     lines = transcript(
         [text("hi"), text("hello", "assistant"), request("a"), long, summary("before"), text("", "assistant")]

@@ -69,9 +69,7 @@ def branches(draw: st.DrawFn) -> list[Message]:
 
 
 @given(messages=branches(), data=st.data())
-def test_every_window_is_valid_at_every_length_and_however_it_was_folded(
-    messages: list[Message], data: st.DataObject
-) -> None:
+def test_every_window_is_valid_at_every_length_and_compression(messages: list[Message], data: st.DataObject) -> None:
     whole = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=True)
     whole.extend(messages)
     assert_valid_window(whole.fragments())
@@ -83,7 +81,7 @@ def test_every_window_is_valid_at_every_length_and_however_it_was_folded(
 
 
 @given(messages=branches())
-def test_without_tools_calls_and_results_are_told_as_text(messages: list[Message]) -> None:
+def test_without_tools_calls_and_results_are_encoded_as_text(messages: list[Message]) -> None:
     history = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=False)
     history.extend(messages)
     told = [msgspec.json.decode(fragment) for fragment in history.fragments()]
@@ -113,7 +111,7 @@ def test_a_cut_answer_an_error_and_an_empty_text_are_left_out() -> None:
     assert shown(text("hi"), text("half", "assistant", "cut"), text("", "assistant")) == ["hi"]
 
 
-def test_an_error_between_a_call_and_its_result_parts_nothing() -> None:
+def test_an_error_between_a_call_and_its_result_does_not_separate_them() -> None:
     error = ErrorMessage(id=MessageId("e"), timestamp=AT, role="assistant", reason=Reason(Code.INTERRUPTED))
     assert shown(request("a"), error, result("a", "late")) == [None, "late"]
 

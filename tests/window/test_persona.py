@@ -4,11 +4,11 @@ from pilothouse.domain.personas import Persona
 from pilothouse.window.persona import DEFAULT_IDENTITY, persona_text
 
 
-def test_without_a_persona_the_usual_identity_is_told() -> None:
+def test_without_a_persona_the_default_identity_is_used() -> None:
     assert persona_text(None) == DEFAULT_IDENTITY
 
 
-def test_everything_that_a_persona_has_is_told_in_plain_words() -> None:
+def test_the_prompt_contains_every_part_of_a_persona() -> None:
     ada = Persona(
         "ada",
         name="Ada",
@@ -27,7 +27,7 @@ def test_everything_that_a_persona_has_is_told_in_plain_words() -> None:
     )
 
 
-def test_what_is_empty_is_left_out_and_the_usual_identity_takes_its_place() -> None:
+def test_empty_parts_of_a_persona_are_left_out_and_the_default_identity_is_used() -> None:
     assert persona_text(Persona("reader")) == f"Your name is reader.\n\n{DEFAULT_IDENTITY}"
     blank = Persona("reader", identity=" \n", communication_style=" ", principles=("",), prompt="\n")
     assert persona_text(blank) == persona_text(Persona("reader"))

@@ -17,7 +17,7 @@ class _Counting(Estimate):
         return super().count(text)
 
 
-def test_what_a_person_said_is_counted_once_however_many_short_messages_there_are() -> None:
+def test_a_mechanical_summary_counts_each_of_many_short_messages_once() -> None:
     said = [Text(id=MessageId(""), timestamp="", role="user", content=f"do {number}") for number in range(3000)]
     counter = _Counting()
     told = mechanical_summary(said, counter, 4000)

@@ -75,7 +75,7 @@ def test_known_texts_have_their_known_counts(text: str, o200k: int, cl100k: int)
     assert (counter_for("o200k").count(text), counter_for("cl100k").count(text)) == (o200k, cl100k)
 
 
-def test_a_counter_says_what_it_is() -> None:
+def test_a_counter_has_its_name() -> None:
     for name in EXACT:
         assert (counter_for(name).name, counter_for(name).is_estimate) == (name, False)
     for other in (None, "estimate", "unheard of"):
@@ -83,7 +83,7 @@ def test_a_counter_says_what_it_is() -> None:
 
 
 @given(ANY_TEXT)
-def test_whatever_the_text_it_is_counted(text: str) -> None:
+def test_any_text_can_be_counted(text: str) -> None:
     for name in (*EXACT, "estimate"):
         count = counter_for(name).count(text)
         assert (count > 0) == bool(text)
@@ -91,13 +91,13 @@ def test_whatever_the_text_it_is_counted(text: str) -> None:
 
 
 @given(ANY_TEXT, ANY_TEXT)
-def test_two_texts_count_about_as_much_as_both_together(one: str, other: str) -> None:
+def test_token_counts_are_nearly_additive(one: str, other: str) -> None:
     for name in (*EXACT, "estimate"):
         count = counter_for(name).count
         assert abs(count(one) + count(other) - count(one + other)) <= 4, name
 
 
-def test_a_text_that_is_counted_in_pieces_counts_as_if_it_were_whole(counter: Counter) -> None:
+def test_counting_in_pieces_equals_counting_the_whole(counter: Counter) -> None:
     pieces = [ENGLISH, CHINESE, PYTHON]
     whole = "\n\n".join(pieces[number % 3] for number in range(300))
     apart = sum(counter.count(pieces[number % 3] + "\n\n") for number in range(300))
@@ -116,7 +116,7 @@ def test_the_estimate_is_near_and_rather_high_than_low(text: str, below: float, 
     assert below <= error <= above
 
 
-def test_threads_that_count_at_once_count_right() -> None:
+def test_concurrent_threads_count_correctly() -> None:
     program = """
 import threading
 from pilothouse.window.tokens import counter_for
@@ -133,7 +133,7 @@ print(set(found))
     assert said(program) == "{4001}"
 
 
-def test_without_the_package_there_is_the_estimate() -> None:
+def test_without_the_tokenizer_package_counts_are_estimated() -> None:
     program = """
 import sys
 sys.modules["rs_bpe"] = None
@@ -144,7 +144,7 @@ print(counter.name, counter.is_estimate, counter.count("hello world"))
     assert said(program) == "estimate True 3"
 
 
-def test_the_package_is_not_loaded_before_it_is_needed() -> None:
+def test_the_tokenizer_package_is_loaded_only_when_needed() -> None:
     program = """
 import sys
 import pilothouse.app, pilothouse.window.tokens

@@ -206,7 +206,7 @@ def test_tabs_count_as_columns_and_empty_lines_as_padding() -> None:
     assert without_padding("a" + " " * 100 + "b", "zh") == "a [… 100 个空白字符 …] b"
 
 
-def test_marks_are_said_in_both_languages() -> None:
+def test_marks_have_a_text_in_both_languages() -> None:
     assert (
         translate_dangers(("network", "padding", "unusual blanks", "its own"), "zh")
         == "会访问网络，含有大段空白，含有特殊空白字符，its own"

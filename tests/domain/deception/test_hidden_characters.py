@@ -17,7 +17,7 @@ def test_text_that_people_write_is_left_alone(text: str) -> None:
         *("\ufe0f", "\u3164", "\u115f", "\u2800", "\U0001d159", "\U000e0101", "\U000e0041", "\ufeff", "\ud800"),
     ],
 )
-def test_what_would_hide_or_move_something_is_shown(hidden: str) -> None:
+def test_characters_that_hide_or_move_text_are_printed_as_codes(hidden: str) -> None:
     assert visible(f"a{hidden}b") == f"a⟨U+{ord(hidden):04X}⟩b"
 
 
@@ -48,7 +48,7 @@ def test_a_joiner_that_joins_nothing_is_shown(text: str) -> None:
     assert len(without_hidden(text)) < len(text)
 
 
-def test_what_is_approved_shows_every_blank_that_is_no_space() -> None:
+def test_text_for_an_approval_shows_every_unusual_blank_as_a_code() -> None:
     assert exact("rm\u00a0-rf\u3000x\ty\nz") == "rm⟨U+00A0⟩-rf⟨U+3000⟩x\ty\nz"
     assert visible("10\u00a0km\u3000x") == "10\u00a0km\u3000x"
 

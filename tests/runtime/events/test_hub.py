@@ -91,7 +91,7 @@ async def test_a_follower_sees_all_text_once_in_order_as_it_comes(tmp_path: Path
     assert seen == ["Text", "ToolRequest", "ToolResult", "Text"]
 
 
-async def test_a_slow_reader_never_holds_up_the_turn(tmp_path: Path) -> None:
+async def test_a_slow_reader_never_blocks_the_turn(tmp_path: Path) -> None:
     world = World(tmp_path, *[Answer(deltas=("x",) * 500)] * 5)
     context_id = await world.start()
     with world.runtime.signals([context_id]) as signals:

@@ -42,7 +42,7 @@ async def test_text_in_an_image_is_read() -> None:
     assert await read(picture()) == "HELLO 42"
 
 
-async def test_an_image_without_text_says_so() -> None:
+async def test_an_image_without_text_is_reported() -> None:
     assert (await refused(picture(""))).reason.code is Code.OCR_EMPTY
 
 
@@ -53,40 +53,40 @@ async def test_an_image_that_is_broken_fails_with_its_status(data: bytes) -> Non
     assert error.reason.params == {"detail": "exit status 1"}
 
 
-async def test_without_the_program_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_tesseract_the_tool_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     error = await refused(picture())
     assert error.reason.code is Code.OCR_MISSING
     assert "apt install tesseract-ocr" in str(error)
 
 
-async def test_a_program_of_the_workspace_is_not_taken_for_it(stand_in: Path, tmp_path: Path) -> None:
+async def test_a_program_of_the_workspace_is_not_used_as_tesseract(stand_in: Path, tmp_path: Path) -> None:
     stand_in.write_text("#!/bin/sh\necho mine\n")
     assert await read(picture(), tmp_path) == "HELLO 42"
     assert await read(picture(), tmp_path / "elsewhere") == "mine"
 
 
-async def test_one_that_does_not_end_is_ended(stand_in: Path) -> None:
+async def test_tesseract_is_ended_at_its_time_limit(stand_in: Path) -> None:
     stand_in.write_text("#!/bin/sh\nsleep 3141 &\nsleep 3141\n")
     error = await refused(picture(), seconds=0.5)
     assert error.reason.code is Code.OCR_TIMED_OUT
 
 
-async def test_one_that_prints_for_ever_is_cut_and_ended(stand_in: Path) -> None:
+async def test_tesseract_that_prints_for_ever_is_cut_and_ended(stand_in: Path) -> None:
     stand_in.write_text("#!/bin/sh\nwhile :; do echo 'all work and no play'; done\n")
     text = await read(picture())
     assert text.endswith("[cut: there is more text]")
     assert len(text) < MAX_OCR_CHARACTERS + 100
 
 
-async def test_what_it_remarks_and_prints_before_it_fails_is_no_text(stand_in: Path) -> None:
+async def test_warnings_and_output_of_a_failed_tesseract_are_not_text(stand_in: Path) -> None:
     stand_in.write_text("#!/bin/sh\necho a remark >&2\necho text\n")
     assert await read(picture()) == "text"
     stand_in.write_text("#!/bin/sh\necho text\nkill -SEGV $$\n")
     assert (await refused(picture())).reason.params == {"detail": "exit status 139"}
 
 
-async def test_it_can_write_nothing_and_call_nobody(stand_in: Path, tmp_path: Path) -> None:
+async def test_tesseract_can_neither_write_nor_connect(stand_in: Path, tmp_path: Path) -> None:
     (tmp_path / "private").write_text("of the person")
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]

@@ -39,7 +39,7 @@ def empty_caches() -> None:
 
 
 @pytest.mark.parametrize("run", FAILURES.values(), ids=FAILURES)
-def test_a_line_is_judged_anew_after_a_trial_that_failed(monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
+def test_a_line_is_classified_again_after_a_failed_trial(monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
     for line in (LONG_LINE, f"sh -c '{LONG_LINE}'"):
         with monkeypatch.context() as patched:
             patched.setattr(subprocess, "run", run)

@@ -63,7 +63,7 @@ async def test_reading_a_long_file_says_what_it_holds(tmp_path: Path) -> None:
     assert "of 5001 are shown; continue with start_line=401]" in text
 
 
-async def test_what_is_not_text_is_refused(tmp_path: Path) -> None:
+async def test_a_binary_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"\xff\xfe\x00binary")
     with pytest.raises(ToolError, match="isn't a text file"):
         await use(tmp_path, "read_file", path="a")
@@ -139,7 +139,7 @@ async def test_a_change_of_line_ends_alone_is_shown(
     assert prepared.preview.split("\n")[3:] == shown
 
 
-async def test_a_command_runs_and_its_failure_is_told(tmp_path: Path) -> None:
+async def test_a_command_runs_and_its_failure_is_reported(tmp_path: Path) -> None:
     assert await use(tmp_path, "execute", command="echo hello; pwd") == f"hello\n{tmp_path}\n"
     (tmp_path / "sub").mkdir()
     assert await use(tmp_path, "execute", command="pwd", cwd="sub") == f"{tmp_path}/sub\n"
@@ -164,7 +164,7 @@ async def test_output_is_bounded_and_keeps_head_and_tail(tmp_path: Path) -> None
     assert "bytes left out" in output
 
 
-async def test_a_command_ends_at_its_time_limit_and_tells_what_it_printed(tmp_path: Path) -> None:
+async def test_a_command_ends_at_its_time_limit_with_its_output(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="before") as caught:
         await use(tmp_path, "execute", command="echo before; sleep 60", timeout=0.3)
     assert "ended after 0.3 seconds" in str(caught.value)
@@ -194,7 +194,7 @@ DAEMONS = [
 
 
 @pytest.mark.parametrize("command", DAEMONS)
-async def test_nothing_outlives_its_call(tmp_path: Path, command: str) -> None:
+async def test_no_process_of_a_command_outlives_its_call(tmp_path: Path, command: str) -> None:
     await use(tmp_path, "execute", command=command)
     assert await gone(tmp_path / "pid")
 
@@ -228,7 +228,7 @@ async def test_a_command_dies_with_a_runtime_that_is_killed(tmp_path: Path) -> N
     assert await gone(tmp_path / "pid")
 
 
-def test_schemas_stand_on_their_own() -> None:
+def test_schemas_are_self_contained() -> None:
     for tool in TOOLS.tools.values():
         schema = schema_of(tool.parameters)
         assert schema["type"] == "object"
@@ -238,7 +238,7 @@ def test_schemas_stand_on_their_own() -> None:
     assert "Edit" in edits["$defs"]
 
 
-async def test_mixed_line_ends_stay_as_they_are(tmp_path: Path) -> None:
+async def test_mixed_line_ends_stay_unchanged(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"one\ntwo\nthree\r\nfour\r\n")
     edits = [{"old_text": "one\ntwo", "new_text": "1\n2"}, {"old_text": "three\nfour", "new_text": "3\n4"}]
     await use(tmp_path, "edit_file", path="a", edits=edits)
@@ -252,7 +252,7 @@ async def test_an_edit_that_would_explode_is_refused_before_it_does(tmp_path: Pa
         await use(tmp_path, "edit_file", path="a", edits=edits)
 
 
-async def test_a_preview_that_is_not_whole_says_so_and_shows_both_ends(tmp_path: Path) -> None:
+async def test_a_shortened_preview_is_marked_and_shows_both_ends(tmp_path: Path) -> None:
     tool = TOOLS.tools["write_file"]
     content = "\n".join(f"harmless {number}" for number in range(6000)) + "\nrm -rf everything"
     arguments = parse_arguments("write_file", tool.parameters, {"path": "a", "content": content})
@@ -300,7 +300,7 @@ async def test_daemons_that_multiply_are_found(tmp_path: Path) -> None:
     assert not (tmp_path / "canary").exists()
 
 
-async def test_at_the_time_limit_the_output_so_far_is_told(tmp_path: Path) -> None:
+async def test_a_command_at_its_time_limit_returns_the_output_so_far(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="so far:\nhi"):
         await use(tmp_path, "execute", command="echo hi; sleep 60", seconds=0.3)
 

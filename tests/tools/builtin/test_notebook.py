@@ -25,7 +25,9 @@ KEPT = ('"float": 1.0e-5', '"\\u00e9\\/"', '"twice": 1, "twice": 2 }', '"cells" 
 @pytest.mark.parametrize("action", ["replace", "insert", "delete"])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "mark"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-async def test_everything_but_the_cell_stays_byte_for_byte(tmp_path: Path, action: str, mark: bytes, end: str) -> None:
+async def test_a_notebook_edit_changes_no_byte_outside_the_cell(
+    tmp_path: Path, action: str, mark: bytes, end: str
+) -> None:
     text = ODD.replace("\n", end)
     (tmp_path / "n.ipynb").write_bytes(mark + text.encode())
     await use(tmp_path, "notebook_edit", path="n.ipynb", cell=0, source="ü\n", action=action)
@@ -44,7 +46,7 @@ CELLS = st.lists(st.fixed_dictionaries({"cell_type": st.just("raw"), "source": s
 
 
 @given(CELLS, st.integers(0, 4), st.sampled_from(["replace", "insert", "delete"]), st.sampled_from([None, 1, 2, "\t"]))
-def test_every_change_is_what_a_json_library_would_make_of_it(
+def test_every_change_equals_that_of_a_json_library(
     cells: list[dict[str, Any]], index: int, action: Any, indent: Any
 ) -> None:
     text = json.dumps({"a": {"cells": [7]}, "cells": cells, "z": [1.5]}, indent=indent)
@@ -68,7 +70,7 @@ def test_every_change_is_what_a_json_library_would_make_of_it(
         assert after == json.dumps(json.loads(after), indent=indent)
 
 
-async def test_a_notebook_that_escapes_its_characters_goes_on_doing_so(tmp_path: Path) -> None:
+async def test_a_notebook_with_escaped_characters_stays_escaped(tmp_path: Path) -> None:
     path = tmp_path / "n.ipynb"
     path.write_text(json.dumps({"cells": [{"cell_type": "raw", "source": "é"}]}))
     await use(tmp_path, "notebook_edit", path="n.ipynb", cell=0, source="ü")

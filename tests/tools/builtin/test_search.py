@@ -87,7 +87,7 @@ SEEN = {".hidden", "a.py", "keep.log", "sub/build/kept.py", "sub/x.log"}
 # listing
 
 
-async def test_a_shallow_listing_shows_what_is_ignored_and_a_deep_one_says_how_much_is_not(tmp_path: Path) -> None:
+async def test_a_shallow_listing_shows_ignored_entries_and_a_deep_one_counts_them(tmp_path: Path) -> None:
     plant(tmp_path, IGNORING)
     shallow = (await use(tmp_path, ListDirectory())).split("\n")
     assert shallow == [".git/", ".gitignore", ".hidden", "a.py", "build/", "keep.log", "sub/", "x.log"]
@@ -157,7 +157,7 @@ async def test_a_glob_that_leads_out_or_means_nothing_is_refused(tmp_path: Path,
         assert caught.value.reason.code is Code.INVALID_ARGUMENTS
 
 
-async def test_glob_gives_the_newest_first_and_says_what_was_cut(tmp_path: Path) -> None:
+async def test_glob_lists_the_newest_first_and_counts_omitted_files(tmp_path: Path) -> None:
     for number in range(1005):
         path = tmp_path / f"{number}.txt"
         path.touch()
@@ -167,7 +167,7 @@ async def test_glob_gives_the_newest_first_and_says_what_was_cut(tmp_path: Path)
     assert lines[1000:] == ["[cut: the newest 1000 of 1005 files are shown; narrow the pattern or the path]"]
 
 
-async def test_what_is_ignored_is_not_found_unless_it_is_named(tmp_path: Path) -> None:
+async def test_glob_skips_ignored_files_unless_they_are_named(tmp_path: Path) -> None:
     plant(tmp_path, IGNORING)
     found = set((await use(tmp_path, Glob(), pattern="*")).split("\n"))
     assert found == SEEN | {".gitignore", "sub/.ignore"}
@@ -182,7 +182,7 @@ async def test_what_is_ignored_is_not_found_unless_it_is_named(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_grep_leaves_out_what_is_ignored_unless_it_is_named(tmp_path: Path, engine: str | None) -> None:
+async def test_grep_skips_ignored_files_unless_they_are_named(tmp_path: Path, engine: str | None) -> None:
     plant(tmp_path, IGNORING)
     text = await use(tmp_path, Grep(engine), pattern="needle")
     assert text.split("\n") == [f"{path}:1: needle" for path in sorted(SEEN)]
@@ -197,7 +197,7 @@ async def test_grep_leaves_out_what_is_ignored_unless_it_is_named(tmp_path: Path
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_what_is_protected_or_private_is_in_no_result(tmp_path: Path, engine: str | None) -> None:
+async def test_no_result_contains_protected_or_private_files(tmp_path: Path, engine: str | None) -> None:
     names = ["open.txt", ".bashrc", "sub/.ssh/id", "data/store", "pilothouse.toml", ".pilothouse/config.toml"]
     plant(tmp_path, dict.fromkeys(names, "needle\n"))
     (tmp_path / "pointer").symlink_to(".bashrc")
@@ -287,7 +287,7 @@ async def test_a_large_file_is_searched_and_a_huge_one_is_not(
 
 @pytest.mark.seconds(300)
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_what_read_file_reads_of_a_large_file_grep_searches(tmp_path: Path, engine: str | None) -> None:
+async def test_grep_searches_large_files_that_read_file_reads_in_part(tmp_path: Path, engine: str | None) -> None:
     """Files of 118 MB were read in part, with a hint to grep, which skipped them."""
     line = b"some line of an ordinary log, which is not short\n"
     count = 118_000_000 // len(line)
@@ -358,7 +358,7 @@ async def test_editorconfig_decides_for_grep_too(tmp_path: Path, engine: str | N
     assert await use(tmp_path, Grep(engine), pattern="Ýmir") == "a.txt:1: Ýmir"
 
 
-async def test_a_hostile_pattern_ends_at_the_deadline_and_the_answer_says_so(tmp_path: Path) -> None:
+async def test_a_hostile_pattern_ends_at_the_deadline_with_a_notice(tmp_path: Path) -> None:
     """ripgrep knows no such pattern: only what is searched without it can run away."""
     plant(tmp_path, {"first": "aaab\n", "long": "a" * 50_000 + "!\n"})
     text = await use(tmp_path, Grep(None, seconds=1), pattern="(a+)+b")
@@ -419,7 +419,7 @@ def walked(root: Path, most: int = sandbox_walk.MAX_WALK_ENTRIES) -> tuple[list[
     return found, walk
 
 
-def test_a_walk_is_bounded_and_says_so(tmp_path: Path) -> None:
+def test_a_walk_is_bounded_with_a_notice(tmp_path: Path) -> None:
     plant(tmp_path, {f"{folder}/{number}": "" for folder in "abc" for number in range(10)})
     found, walk = walked(tmp_path, 20)
     assert len(found) <= 20
@@ -432,7 +432,7 @@ def test_a_walk_is_bounded_and_says_so(tmp_path: Path) -> None:
     assert walked(tmp_path)[1].cut
 
 
-def test_what_is_private_is_not_found_from_the_root_of_the_system(tmp_path: Path) -> None:
+def test_private_files_are_not_searched_from_the_root_of_the_system(tmp_path: Path) -> None:
     workspace = Workspace(Path("/"), [tmp_path])
     top = tmp_path.relative_to("/").parts[0]
     assert top in top_of_the_system(Workspace(Path("/")))
@@ -533,7 +533,7 @@ def grow(root: Path, paths: list[str], contents: Callable[[int], bytes] = lambda
 
 @settings(max_examples=1500 if LONG else 150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(CHANCE)
-def test_ignore_files_mean_what_git_means(chance: Random) -> None:
+def test_ignore_files_are_interpreted_as_by_git(chance: Random) -> None:
     paths, top, nested = some_paths(chance), some_rules(chance), some_rules(chance)
     below = os.path.dirname(chance.choice(paths)) or "a"
     with tempfile.TemporaryDirectory() as folder:
@@ -639,7 +639,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("pattern", REFUSED)
-async def test_what_only_one_engine_has_is_refused_with_a_word(tmp_path: Path, pattern: str) -> None:
+async def test_syntax_that_only_one_engine_supports_is_refused_with_an_explanation(
+    tmp_path: Path, pattern: str
+) -> None:
     for engine in {RIPGREP, None}:
         with pytest.raises(ToolError, match="Can't search for the pattern ") as caught:
             await use(tmp_path, Grep(engine), pattern=pattern)
@@ -663,7 +665,7 @@ READ = {
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("pattern", READ)
-async def test_what_people_write_is_read(tmp_path: Path, engine: str | None, pattern: str) -> None:
+async def test_common_pattern_syntax_is_supported(tmp_path: Path, engine: str | None, pattern: str) -> None:
     plant(tmp_path, {"a": f"0\r\n{READ[pattern]}\r\n1\r\n"})
     assert await use(tmp_path, Grep(engine), pattern=pattern) == f"a:2: {READ[pattern]}"
 

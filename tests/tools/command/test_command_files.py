@@ -222,7 +222,7 @@ async def test_a_script_that_changes_while_the_workspace_is_recorded_does_not_ru
     assert list(root.rglob("RAN")) == []
 
 
-async def test_what_a_command_only_reads_may_change_meanwhile(tmp_path: Path, execute: Execute) -> None:
+async def test_a_file_that_a_command_only_reads_may_change_meanwhile(tmp_path: Path, execute: Execute) -> None:
     log = tmp_path / "app.log"
     log.write_text("one\n")
     shown = await prepared(execute, "tail -n 5 app.log", tmp_path)

@@ -88,7 +88,7 @@ async def test_a_command_that_writes_the_configuration_of_git_behind_a_link_is_s
     assert is_stopped(await prepared(folders, command))
 
 
-async def test_a_command_may_use_links_and_parent_folders_otherwise(folders: Path) -> None:
+async def test_other_uses_of_links_and_parent_folders_are_allowed(folders: Path) -> None:
     for command in (
         *("echo x >> sub/../notes", "cd sub && echo x >> ../notes", "cd sub && cat up/exclude", "cat info/../config"),
         *("cd plain; make; cd ../sub; make; cd .. && touch x", "cd && ls", "cd $x && touch y", "cd -"),
@@ -237,7 +237,7 @@ def many_files(folder: Path) -> Path:
         "rm " + " ".join(f"nothing/{number}*" for number in range(600)),
     ],
 )
-def test_all_patterns_of_a_line_are_looked_up_within_one_bound(
+def test_all_patterns_of_a_line_share_one_limit_of_directory_entries(
     tmp_path: Path, line: str, entries_read: list[str]
 ) -> None:
     limits = CommandLimits(line, classify(line), ".", Workspace(many_files(tmp_path)))

@@ -49,7 +49,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("text", NOT_PLAIN)
-def test_settings_that_may_start_something_are_told_wherever_they_stand(repository: Path, text: str) -> None:
+def test_settings_that_may_start_a_program_are_reported_in_every_file(repository: Path, text: str) -> None:
     personal, own = Path(os.environ["HOME"]) / ".gitconfig", repository / ".git/config"
     assert not may_change(repository, "git status")
     personal.write_text(text)
@@ -68,7 +68,7 @@ def test_settings_that_start_nothing_or_a_known_program_are_silent(repository: P
     assert not may_change(repository, "git commit -m x")
 
 
-def test_aliases_of_a_person_are_silent_and_those_of_a_repository_are_told(repository: Path) -> None:
+def test_only_aliases_of_a_repository_are_reported(repository: Path) -> None:
     (Path(os.environ["HOME"]) / ".gitconfig").write_text("[alias]\n\tst = !./x\n[safe]\n\tdirectory = *\n")
     assert not may_change(repository, "git status")
     assert may_change(repository, "git st")
@@ -76,7 +76,7 @@ def test_aliases_of_a_person_are_silent_and_those_of_a_repository_are_told(repos
     assert may_change(repository, "git status")
 
 
-def test_settings_that_cannot_be_read_are_told(repository: Path) -> None:
+def test_unreadable_git_settings_are_reported(repository: Path) -> None:
     (Path(os.environ["HOME"]) / ".gitconfig").mkdir()
     assert may_change(repository, "git status")
 
@@ -86,7 +86,7 @@ def test_programs_of_git_must_not_lie_in_the_workspace(repository: Path) -> None
     assert may_change(repository, "git status", f"{repository}/bin:{os.defpath}")
 
 
-def test_a_bare_repository_that_git_would_use_is_told(repository: Path) -> None:
+def test_a_bare_repository_that_git_would_use_is_reported(repository: Path) -> None:
     (repository / "sub").mkdir()
     assert not may_change(repository, "git -C sub status")
     shown = content_hash(repository, "git -C sub status")
@@ -95,7 +95,7 @@ def test_a_bare_repository_that_git_would_use_is_told(repository: Path) -> None:
     assert content_hash(repository, "git -C sub status").partition(":")[0] != shown.partition(":")[0]
 
 
-def test_a_repository_around_the_workspace_is_told_where_the_line_names_another_one(repository: Path) -> None:
+def test_a_repository_around_the_workspace_is_reported_if_the_line_names_another_one(repository: Path) -> None:
     (repository / "workspace").mkdir()
     git(repository / "workspace", "init", "-q", "inner")
     assert may_change(repository / "workspace", "git add inner")

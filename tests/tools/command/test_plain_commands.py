@@ -245,14 +245,14 @@ SETTINGS = (
 
 
 @pytest.mark.parametrize(("key", "value"), SETTINGS)
-def test_settings_of_git_that_name_programs_or_files_are_told(workspace: Path, key: str, value: str) -> None:
+def test_settings_of_git_that_name_programs_or_files_are_reported(workspace: Path, key: str, value: str) -> None:
     git(workspace, "config", key, value)
     for line in ("git status", "git commit -m x", "git push", "git log"):
         assert may_change(workspace, line), line
 
 
 @pytest.mark.parametrize("line", ["git status", "git commit -m x"])
-def test_hooks_of_git_are_compared_and_submodules_told(workspace: Path, line: str) -> None:
+def test_hooks_of_git_are_compared_and_submodules_reported(workspace: Path, line: str) -> None:
     hook = workspace / ".git/hooks/pre-commit"
     hook.parent.mkdir(exist_ok=True)
     shown = content_hash(workspace, line)
@@ -268,7 +268,7 @@ def test_hooks_of_git_are_compared_and_submodules_told(workspace: Path, line: st
 
 
 @pytest.mark.parametrize("name", [".gitconfig", ".config/git/config"])
-def test_hooks_that_the_person_has_set_elsewhere_are_told(workspace: Path, name: str) -> None:
+def test_hooks_configured_in_another_folder_are_reported(workspace: Path, name: str) -> None:
     path = Path(os.environ["HOME"]) / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("[core]\n\thooksPath = .githooks\n")
@@ -282,7 +282,7 @@ def program(path: Path, text: str = "#!/bin/sh\n") -> str:
     return f"{path.parent}:{SYSTEM_PATH}"
 
 
-def test_programs_that_read_their_version_from_the_folder_are_told(workspace: Path, tmp_path: Path) -> None:
+def test_programs_that_read_their_version_from_the_folder_are_reported(workspace: Path, tmp_path: Path) -> None:
     """Shims of pyenv and asdf are scripts; those of mise, volta and rustup are links to the manager."""
     shims = program(tmp_path / "pyenv/shims/python3", "#!/usr/bin/env bash\nexec pyenv exec python3\n")
     scripts = program(tmp_path / "asdf/bin/python3", "#!/usr/bin/env bash\nexec asdf exec python3\n")
@@ -298,7 +298,7 @@ def test_programs_that_read_their_version_from_the_folder_are_told(workspace: Pa
     assert not may_change(workspace, "python3 --version", installed)
 
 
-def test_programs_of_the_workspace_on_the_path_are_told(workspace: Path) -> None:
+def test_programs_of_the_workspace_on_the_path_are_reported(workspace: Path) -> None:
     inside = program(workspace / "bin/ls")
     assert may_change(workspace, "ls", inside)
     assert may_change(workspace, "find . -exec ls {} +", inside)

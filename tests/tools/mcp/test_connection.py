@@ -47,7 +47,7 @@ async def test_a_server_gets_only_the_environment_that_it_is_given(monkeypatch: 
         assert set(environment) - {*ENVIRONMENT, "OWN", MARK, "PWD", "LC_CTYPE", "OLDPWD", "_", "SHLVL"} == set()
 
 
-async def test_whether_a_server_may_start_is_not_decided_on_the_event_loop() -> None:
+async def test_the_check_whether_a_server_may_start_runs_off_the_event_loop() -> None:
     threads: list[threading.Thread] = []
 
     def may_start() -> bool:
@@ -75,7 +75,7 @@ async def test_two_calls_at_once_get_their_own_answers() -> None:
         assert [result.text for result in await asyncio.gather(*slow)] == [str(n) for n in range(10)]
 
 
-async def test_a_result_is_told_as_text() -> None:
+async def test_a_result_is_converted_to_text() -> None:
     async with connected(fake("parts")) as it:
         lines = ["one", "[image/png, 3 bytes, not shown]", "[audio/wav, 2 bytes, not shown]", "inside"]
         lines += ["[application/pdf, 6 bytes, not shown]", "[resource x://3]"]
@@ -98,7 +98,7 @@ async def test_tools_that_cannot_be_used_are_dropped_and_counted() -> None:
         assert it.tools == ()
 
 
-async def test_a_changed_list_is_read_again_once_for_many_words() -> None:
+async def test_many_change_notifications_reload_the_list_once() -> None:
     changes: list[tuple[str, ...]] = []
     told = lambda it: changes.append(tuple(tool.name for tool in it.tools))  # noqa: E731
     async with connected(fake("changing"), on_change=told) as it:
@@ -110,7 +110,7 @@ async def test_a_changed_list_is_read_again_once_for_many_words() -> None:
         assert [one["method"] for one in received].count("tools/list") == 2
 
 
-async def test_a_listener_that_breaks_does_not_take_the_server_with_it() -> None:
+async def test_an_exception_in_a_listener_does_not_stop_the_server() -> None:
     def breaks(connection: Connection) -> None:
         raise OSError("the disk is full")
 
@@ -146,7 +146,7 @@ async def test_a_question_is_declined_where_nobody_can_be_asked() -> None:
         await other
 
 
-async def test_a_question_of_a_call_that_was_given_up_reaches_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_question_of_an_abandoned_call_reaches_no_other_person(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pilothouse.tools.mcp.pending_requests.ABANDONED_SECONDS", 0.5)
     async with connected(fake("ghost")) as it:
         with pytest.raises(ToolError, match="time limit"):
@@ -227,7 +227,7 @@ async def test_without_the_sdk_a_connection_says_what_to_install(monkeypatch: py
         assert "pip install 'pilothouse[mcp]'" in translate(it.error)
 
 
-def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
+def test_the_mcp_sdk_is_imported_only_when_needed() -> None:
     code = "import sys, pilothouse.tools.mcp.connection; print([n for n in sys.modules if n.split('.')[0] in "
     code += "('mcp', 'mcp_types', 'pydantic', 'anyio', 'httpx2')])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

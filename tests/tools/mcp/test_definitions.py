@@ -125,7 +125,7 @@ def test_the_digest_changes_with_all_but_the_origin_and_nothing_secret_is_shown(
         (one(url="http://x", headers={"A B": "x"}), "mcpServers.a.headers.A B", "The name isn't valid", "HTTP headers"),
     ],
 )
-def test_what_is_wrong_is_said_with_what_is_allowed(data: Any, key: str, detail: str, allowed: str) -> None:
+def test_a_wrong_definition_is_refused_with_the_allowed_values(data: Any, key: str, detail: str, allowed: str) -> None:
     said = refused(data)
     assert said["key"] == key
     assert detail in said["detail"]
@@ -176,13 +176,13 @@ def test_a_server_whose_name_cannot_be_used_is_left_out(name: str) -> None:
     assert [each.code for each in found.warnings] == [Code.SERVER_NAME]
 
 
-def test_of_two_names_that_cannot_be_told_apart_the_first_counts() -> None:
+def test_of_two_equivalent_server_names_the_first_counts() -> None:
     found = read_definitions(json.dumps({"mcpServers": {"my-s": {"command": "x"}, "My_S": {"command": "y"}}}), "f")
     assert [(each.name, each.command) for each in found.servers] == [("my-s", "x")]
     assert [(each.code, each.params["other"]) for each in found.warnings] == [(Code.SERVER_NAME_TAKEN, "my-s")]
 
 
-def test_the_example_of_the_source_documents_works_as_it_stands() -> None:
+def test_the_documented_example_works_unchanged() -> None:
     text = (DATA / "mcp_servers.json").read_text()
     found = read_definitions(text, "f")
     assert [(each.name, each.command, each.args) for each in found.servers] == [
@@ -252,7 +252,7 @@ FOREIGN: list[tuple[str, str, list[str]]] = [
 
 @pytest.mark.parametrize(("text", "ignored"), [each[1:] for each in FOREIGN], ids=[each[0] for each in FOREIGN])
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
-def test_the_file_of_another_program_is_read_and_what_is_not_known_is_told(
+def test_the_file_of_another_program_is_read_and_unknown_keys_are_reported(
     text: str, ignored: list[str], ends: str
 ) -> None:
     found = read_definitions(text.replace("\n", ends), "f")
@@ -264,7 +264,7 @@ def test_the_file_of_another_program_is_read_and_what_is_not_known_is_told(
     assert files.seconds in (30, 60)
 
 
-def test_the_leave_that_another_programs_file_gives_counts_for_nothing() -> None:
+def test_permissions_in_another_programs_file_are_ignored() -> None:
     grants = {"autoApprove": ["*"], "alwaysAllow": ["x"], "trust": True}
     found = read_definitions(json.dumps(one(command="run", **grants)), "f")
     assert found.servers == [MCPServerDefinition(name="a", command="run", origin="f")]
@@ -278,7 +278,7 @@ def test_a_key_that_belongs_to_the_other_kind_of_server_is_ignored() -> None:
 
 
 @given(st.recursive(st.none() | st.booleans() | st.text() | st.integers(), lambda inner: st.lists(inner)))
-def test_comments_and_trailing_commas_leave_what_json_says_as_it_is(data: Any) -> None:
+def test_comments_and_trailing_commas_do_not_change_the_json(data: Any) -> None:
     text = json.dumps(data, indent=1, ensure_ascii=False)
     assert json.loads(plain_json(text)) == data
     commented = "/* a, ] */" + text.replace("\n", " // b ]\n").replace(" // b ]\n]", ", // c }\n]")

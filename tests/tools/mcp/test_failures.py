@@ -73,7 +73,7 @@ ADDRESSES: list[tuple[str, Answer, Code, str]] = [
 @pytest.mark.parametrize(
     ("scheme", "answer", "code", "word"), ADDRESSES, ids=[f"{each[2].value} {each[3]}" for each in ADDRESSES]
 )
-async def test_an_address_that_cannot_be_used_says_why_and_what_to_do(
+async def test_the_error_of_an_unusable_address_says_why_and_what_to_do(
     scheme: str, answer: Answer, code: Code, word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "START_TIMEOUT_SECONDS", 1.5 if answer is None else 20.0)
@@ -83,7 +83,7 @@ async def test_an_address_that_cannot_be_used_says_why_and_what_to_do(
         )
 
 
-async def test_an_address_where_nobody_is_says_so() -> None:
+async def test_an_address_without_a_server_is_reported() -> None:
     async with answering(b"") as port:
         pass
     await failing(
@@ -115,7 +115,7 @@ PROGRAMS: list[tuple[dict[str, Any], Code, str]] = [
 
 
 @pytest.mark.parametrize(("fields", "code", "word"), PROGRAMS, ids=[f"{each[1].value} {each[2]}" for each in PROGRAMS])
-async def test_a_program_that_cannot_be_used_says_why_and_what_to_do(
+async def test_the_error_of_an_unusable_program_says_why_and_what_to_do(
     fields: dict[str, Any], code: Code, word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "START_TIMEOUT_SECONDS", 1.5 if code is Code.MCP_SILENT else 8.0)

@@ -40,13 +40,13 @@ async def test_a_response_is_bounded_and_costs_its_call_only(tool: str) -> None:
         assert it.restarts == 0
 
 
-async def test_nothing_is_unpacked() -> None:
+async def test_compressed_responses_are_not_decompressed() -> None:
     async with serving() as fake, beside_a_healthy_one("packed"), connected(at(fake, "packed")) as it:
         assert "its answer isn't valid MCP" in await failure(it, "packed")
         assert (await it.call("echo", {"text": "yes"})).text == "yes"
 
 
-async def test_what_is_no_answer_fails_its_call_only() -> None:
+async def test_an_invalid_response_fails_its_call_only() -> None:
     async with serving() as fake, connected(at(fake, "odd-type")) as it:
         assert "text/html" in await failure(it, "odd_type")
         assert "error response" in await failure(it, "refused")
@@ -55,7 +55,7 @@ async def test_what_is_no_answer_fails_its_call_only() -> None:
         assert it.restarts == 0
 
 
-async def test_a_connection_that_breaks_off_fails_its_call_and_is_made_again() -> None:
+async def test_a_broken_connection_fails_its_call_and_is_reestablished() -> None:
     async with serving() as fake, connected(at(fake, "breaking")) as it:
         assert "ended during the call, which may have run: can't connect" in await failure(it, "broken_off")
         assert await it.ready(10)
@@ -63,7 +63,7 @@ async def test_a_connection_that_breaks_off_fails_its_call_and_is_made_again() -
         assert it.restarts == 1
 
 
-async def test_a_session_that_the_server_has_lost_is_made_again() -> None:
+async def test_a_session_that_the_server_has_lost_is_reestablished() -> None:
     async with serving() as fake, connected(at(fake, "losing")) as it:
         fake.session = "s2"
         assert "it lost the session" in await failure(it, "echo")
@@ -79,7 +79,7 @@ async def test_a_stream_that_is_resumed_without_end_does_not_spin() -> None:
 
 
 @pytest.mark.parametrize("status", [401, 500])
-async def test_one_that_refuses_says_how(status: int) -> None:
+async def test_a_server_that_refuses_is_reported_with_its_http_status(status: int) -> None:
     async with serving() as fake:
         fake.status = status
         async with connected(at(fake, "refusing"), ambient=ManualAmbient(), is_ready=False) as it:
@@ -89,7 +89,7 @@ async def test_one_that_refuses_says_how(status: int) -> None:
             assert f"(HTTP {status})" in translate(it.error)
 
 
-async def test_nobody_is_followed_to_another_origin() -> None:
+async def test_redirects_to_another_origin_are_not_followed() -> None:
     async with serving() as fake, serving() as other:
         fake.redirect = other.url
         definition = at(fake, "redirected", {"Authorization": "Bearer x"})
@@ -100,7 +100,7 @@ async def test_nobody_is_followed_to_another_origin() -> None:
         assert other.seen == []
 
 
-async def test_one_that_does_not_take_leave_is_not_waited_for() -> None:
+async def test_stopping_does_not_wait_for_a_server_that_never_answers_the_delete() -> None:
     async with serving() as fake:
         fake.hangs_at_goodbye = True
         async with connected(at(fake, "clinging")) as it:

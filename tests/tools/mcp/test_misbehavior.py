@@ -20,7 +20,7 @@ async def failure(connection: Connection, tool: str, seconds: float = 10, **argu
     return translate(caught.value.reason)
 
 
-async def test_one_that_dies_at_start_is_tried_again_six_times_and_then_left_alone() -> None:
+async def test_a_server_that_dies_at_start_is_restarted_six_times_and_then_failed() -> None:
     ambient = ManualAmbient()
     seen: list[str] = []
     async with (
@@ -42,7 +42,7 @@ async def test_one_that_dies_at_start_is_tried_again_six_times_and_then_left_alo
         assert it.status == "starting"
 
 
-async def test_one_that_is_not_there_says_so() -> None:
+async def test_a_missing_server_command_is_reported() -> None:
     for command in ("no-such-command-here", "/no/such/file"):
         definition = fake("absent").__class__(name="absent", command=command)
         async with connected(definition, ambient=ManualAmbient(), is_ready=False) as it:
@@ -51,7 +51,7 @@ async def test_one_that_is_not_there_says_so() -> None:
             assert f"the command {command!r} wasn't found" in translate(it.error)
 
 
-async def test_one_that_dies_in_a_call_fails_that_call_at_once_and_comes_back() -> None:
+async def test_a_server_that_dies_in_a_call_fails_that_call_and_restarts() -> None:
     async with beside_a_healthy_one("mortal"), connected(fake("mortal")) as it:
         waiting = asyncio.create_task(failure(it, "hang", 30))
         await asyncio.sleep(0)
@@ -76,7 +76,7 @@ async def test_the_count_starts_again_after_a_minute_of_being_ready() -> None:
         assert it.restarts == 4
 
 
-async def test_one_that_never_answers_the_handshake_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_never_answers_the_handshake_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pilothouse.tools.mcp.session.START_TIMEOUT_SECONDS", 1.5)
     monkeypatch.setattr("pilothouse.tools.mcp.requests.PROBE_TIMEOUT_SECONDS", 0.3)
     async with beside_a_healthy_one("silent"), connected(fake("silent", "silent"), is_ready=False) as it:
@@ -85,7 +85,7 @@ async def test_one_that_never_answers_the_handshake_is_given_up(monkeypatch: pyt
         assert "didn't answer within 1.5 seconds" in translate(it.error)
 
 
-async def test_one_that_is_silent_about_the_current_revision_is_asked_for_an_older_one(
+async def test_a_server_without_the_current_revision_is_asked_for_an_older_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("pilothouse.tools.mcp.requests.PROBE_TIMEOUT_SECONDS", 0.3)
@@ -93,7 +93,7 @@ async def test_one_that_is_silent_about_the_current_revision_is_asked_for_an_old
         assert it.protocol == "2025-11-25"
 
 
-async def test_a_call_without_an_answer_ends_and_the_server_is_told() -> None:
+async def test_a_call_without_a_response_times_out_and_is_cancelled_at_the_server() -> None:
     async with beside_a_healthy_one("hang"), connected(fake("hang")) as it:
         with pytest.raises(ToolError) as caught:
             await it.call("hang", {}, seconds=0.3)
@@ -119,7 +119,7 @@ async def test_a_call_without_an_answer_ends_and_the_server_is_told() -> None:
         ("nested", "it sent 20 lines that aren't JSON-RPC"),
     ],
 )
-async def test_one_that_breaks_a_limit_has_failed_until_a_person_says_otherwise(tool: str, words: str) -> None:
+async def test_a_server_that_breaks_a_limit_stays_failed_until_a_person_reconnects_it(tool: str, words: str) -> None:
     name = tool.replace("_", "-")
     async with beside_a_healthy_one(name), connected(fake(name)) as it:
         assert words in await failure(it, tool, 20)
@@ -133,20 +133,20 @@ async def test_one_that_breaks_a_limit_has_failed_until_a_person_says_otherwise(
 
 
 @pytest.mark.parametrize("tool", ["flood_stderr", "flood_notifications"])
-async def test_a_flood_is_made_to_wait(tool: str) -> None:
+async def test_a_flood_of_messages_is_throttled(tool: str) -> None:
     name = tool.replace("_", "-")
     async with beside_a_healthy_one(name), connected(fake(name)) as it:
         assert "time limit of 3 seconds" in await failure(it, tool, 3)
         assert it.status == "ready"
 
 
-async def test_one_that_asks_without_end_does_not_fill_our_memory() -> None:
+async def test_endless_requests_of_a_server_do_not_fill_memory() -> None:
     async with beside_a_healthy_one("asks"), connected(fake("asks")) as it:
         assert await failure(it, "flood_requests", 4)
         assert it.status in ("ready", "failed")
 
 
-async def test_one_that_no_longer_reads_is_not_waited_for() -> None:
+async def test_a_server_that_stops_reading_is_failed() -> None:
     async with beside_a_healthy_one("deaf"), connected(fake("deaf")) as it:
         await it.call("deaf", {})
         large = {"text": "x" * 1024 * 1024}
@@ -164,13 +164,13 @@ async def test_answers_with_a_foreign_id_or_sent_twice_reach_nobody() -> None:
         assert (await it.call("echo", {"text": "third"})).text == "third"
 
 
-async def test_one_that_closes_its_output_has_ended() -> None:
+async def test_a_server_that_closes_its_output_is_restarted() -> None:
     async with beside_a_healthy_one("closes"), connected(fake("closes")) as it:
         assert "it closed its output" in await failure(it, "close_output")
         assert await it.ready(10)
 
 
-async def test_one_that_ignores_being_told_is_ended_within_two_seconds() -> None:
+async def test_a_server_that_ignores_the_stop_is_killed_within_two_seconds() -> None:
     async with beside_a_healthy_one("stubborn"), connected(fake("stubborn", "stubborn")) as it:
         assert left_of("stubborn")
         call = asyncio.create_task(failure(it, "hang"))
@@ -188,7 +188,7 @@ async def test_a_daemon_that_left_the_group_is_ended_with_its_server() -> None:
         await it.call("daemon", {})
 
 
-async def test_what_is_no_message_is_overlooked_when_it_is_little() -> None:
+async def test_a_few_lines_that_are_no_messages_are_ignored() -> None:
     async with connected(fake("chatty", "chatty")) as it:
         assert (await it.call("echo", {"text": "yes"})).text == "yes"
 
@@ -200,7 +200,7 @@ async def test_a_result_that_is_not_valid_fails_its_call_only() -> None:
         assert (await it.call("echo", {"text": "yes"})).text == "yes"
 
 
-async def test_a_revision_that_nobody_knows_fails_clearly_and_is_not_tried_again() -> None:
+async def test_an_unknown_revision_fails_clearly_without_a_retry() -> None:
     async with connected(fake("future", "unknown"), is_ready=False) as it:
         assert not await it.ready(10)
         assert it.status == "failed"

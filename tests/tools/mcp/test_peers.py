@@ -79,11 +79,11 @@ async def uses_everything(definition: MCPServerDefinition) -> None:
         assert it.restarts == 0
 
 
-async def test_everything_over_standard_input(peers: Path) -> None:
+async def test_every_feature_works_over_standard_input(peers: Path) -> None:
     await uses_everything(MCPServerDefinition(name="everything", command=str(peers / "mcp-server-everything")))
 
 
-async def test_everything_over_http(peers: Path) -> None:
+async def test_every_feature_works_over_http(peers: Path) -> None:
     port = free_port()
     async with listening(str(peers / "mcp-server-everything"), "streamableHttp", port=port):
         await uses_everything(MCPServerDefinition(name="everything-http", url=f"http://127.0.0.1:{port}/mcp"))
@@ -170,7 +170,7 @@ async def test_the_file_system_server_works_in_its_folder(peers: Path, tmp_path:
         assert hints["write_file"] is not True
 
 
-async def test_the_memory_server_keeps_what_it_is_told(peers: Path, tmp_path: Path) -> None:
+async def test_the_memory_server_stores_entities(peers: Path, tmp_path: Path) -> None:
     kept = {"MEMORY_FILE_PATH": str(tmp_path / "memory.json")}
     async with connected(MCPServerDefinition(name="memory", command=str(peers / "mcp-server-memory"), env=kept)) as it:
         entity = {"name": "Ada", "entityType": "person", "observations": ["wrote the first program"]}
@@ -186,7 +186,7 @@ async def test_the_git_server_reads_a_repository(tmp_path: Path) -> None:
         assert "a.txt" in (await it.call("git_status", {"repo_path": str(tmp_path)})).text
 
 
-async def test_the_time_server_tells_the_time() -> None:
+async def test_the_time_server_returns_the_time() -> None:
     async with connected(MCPServerDefinition(name="time", command=str(BIN / "mcp-server-time"))) as it:
         result = await it.call("get_current_time", {"timezone": "Europe/Oslo"})
         assert json.loads(result.text)["timezone"] == "Europe/Oslo"

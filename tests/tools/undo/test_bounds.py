@@ -77,7 +77,7 @@ def test_contents_that_are_too_old_go_when_the_conversation_is_next_used(tmp_pat
     assert caught.value.reason.code is Code.UNDO_EXPIRED
 
 
-def test_noting_a_change_reads_nothing_of_earlier_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recording_a_change_reads_no_earlier_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = ChangeLog(tmp_path / "log", UndoLimits())
     for number in range(50):
         log.add(ChangeEntry(call=f"call-{number}", tool="execute"), [])
@@ -93,7 +93,7 @@ def test_noting_a_change_reads_nothing_of_earlier_ones(tmp_path: Path, monkeypat
     assert listed == []
 
 
-def test_a_baseline_keeps_the_nearest_files_within_its_budget_and_says_so(tmp_path: Path) -> None:
+def test_a_baseline_keeps_the_nearest_files_within_its_budget_with_a_notice(tmp_path: Path) -> None:
     root = tmp_path / "w"
     (root / "deep" / "er").mkdir(parents=True)
     (root / "near").write_bytes(bytes(700_000))
@@ -298,7 +298,7 @@ def test_names_that_are_not_utf_8_stop_neither_a_look_nor_its_index(tmp_path: Pa
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads every folder")
-def test_a_folder_that_a_command_closed_is_told_and_blocks_no_undo(tmp_path: Path) -> None:
+def test_a_folder_that_a_command_made_unreadable_is_reported_and_blocks_no_undo(tmp_path: Path) -> None:
     root = tmp_path / "w"
     (root / "closed").mkdir(parents=True)
     (root / "closed" / "a").write_bytes(b"one")

@@ -59,7 +59,7 @@ async def undone(world: World, context_id: str) -> tuple[list[str], list[Reason]
         return list(found.paths), list(found.left)
 
 
-async def test_a_commit_is_told_with_the_way_back_and_its_files_are_put_back(tmp_path: Path) -> None:
+async def test_a_commit_is_reported_with_the_way_back_and_its_files_are_restored(tmp_path: Path) -> None:
     here = repository(tmp_path / "workspace")
     first = git(here, "rev-parse", "HEAD")
     world, context_id = await after(tmp_path, f"echo two > a.txt; {GIT} commit --quiet -am second")
@@ -110,7 +110,7 @@ async def test_reading_and_tidying_are_no_change(tmp_path: Path, command: str) -
     assert await undone(world, context_id) == (["a.txt"], [])
 
 
-async def test_a_stash_takes_files_away_that_undo_puts_back(tmp_path: Path) -> None:
+async def test_undo_restores_files_removed_by_a_stash(tmp_path: Path) -> None:
     here = repository(tmp_path / "workspace")
     (here / "a.txt").write_text("not committed\n")
     world, context_id = await after(tmp_path, f"{GIT} stash --quiet")
@@ -272,7 +272,7 @@ def test_a_hook_that_is_rewritten_under_its_old_time_and_size_is_noticed(tmp_pat
     assert list(changed_programs(before, read_git_state(here, [""], {}))) == [".git/hooks/pre-commit"]
 
 
-def test_a_repository_that_is_new_tells_of_its_hooks_and_programs(tmp_path: Path) -> None:
+def test_hooks_and_programs_of_a_new_repository_are_reported(tmp_path: Path) -> None:
     here = repository(tmp_path / "r")
     assert list(changed_programs({}, read_git_state(here, [""], {}))) == []
     (here / ".git/hooks").mkdir(exist_ok=True)
