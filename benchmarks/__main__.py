@@ -51,8 +51,8 @@ async def main(wanted: list[str]) -> None:
         if wanted and figure.__name__ not in wanted:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            found = await figure(Path(folder))
-        for row in found if isinstance(found, list) else [found]:
+            rows = await figure(Path(folder))
+        for row in rows if isinstance(rows, list) else [rows]:
             print(row.line(), flush=True)
 
 

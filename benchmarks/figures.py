@@ -57,13 +57,13 @@ async def delta(folder: Path) -> Row:
             await bare.ask(HELLO)
             bare.append()
             floor.append(milliseconds(began))
-    found = await peer_alone("delta", deltas=pieces)
+    peer_figures = await peer_alone("delta", deltas=pieces)
     return Row(
         name="relay of one streamed delta, persisted",
         unit="us",
         ours=statistics.median(ours) * 1000 / pieces,
         floor=statistics.median(floor) * 1000 / pieces,
-        peer=found["us_per_delta"] if found else None,
+        peer=peer_figures["us_per_delta"] if peer_figures else None,
         goal="<= 1.5 x floor, >= 10 x ahead",
     )
 
@@ -95,13 +95,13 @@ async def tool_round(folder: Path) -> Row:
             bare.append()
             bare.append()
             floor.append(milliseconds(began))
-    found = await peer_alone("tool_round", deltas=5)
+    peer_figures = await peer_alone("tool_round", deltas=5)
     return Row(
         name="one tool round, durable",
         unit="ms",
         ours=statistics.median(ours),
         floor=statistics.median(floor),
-        peer=found["ms"] if found else None,
+        peer=peer_figures["ms"] if peer_figures else None,
         goal="<= 3 ms, >= 10 x ahead",
     )
 
@@ -160,13 +160,13 @@ async def approval(folder: Path) -> Row:
                 bare.append()
             await bare.ask(ANSWERED)
             floor.append(milliseconds(began))
-    found = await peer_alone("approval", deltas=5)
+    peer_figures = await peer_alone("approval", deltas=5)
     return Row(
         name="one approved call, stored and resumed",
         unit="ms",
         ours=statistics.median(ours),
         floor=statistics.median(floor),
-        peer=found["ms"] if found else None,
+        peer=peer_figures["ms"] if peer_figures else None,
         goal="<= 5 ms",
     )
 
@@ -200,13 +200,13 @@ async def _history(folder: Path, count: int, *, warm: bool) -> tuple[float, floa
 
 async def history_warm(folder: Path) -> Row:
     ours, floor = await _history(folder, 5000, warm=True)
-    found = await peer_alone("history", "--messages", "5000", deltas=5)
+    peer_figures = await peer_alone("history", "--messages", "5000", deltas=5)
     return Row(
         name="one turn with 5,000 messages, warm",
         unit="ms",
         ours=ours,
         floor=floor,
-        peer=found["ms"] if found else None,
+        peer=peer_figures["ms"] if peer_figures else None,
         goal="<= 3 x floor, >= 50 x ahead",
     )
 
@@ -229,12 +229,12 @@ async def bytes_per_turn(folder: Path) -> Row:
             await runtime.send(context_id, "tool please")
             await runtime.rested(context_id)
         written = _bytes_written() - before
-        found = await peer(address, "bytes", "--messages", "5000")
+        peer_figures = await peer(address, "bytes", "--messages", "5000")
     return Row(
         name="bytes written for a turn at 5,000 messages",
         unit="B",
         ours=written,
-        peer=found["bytes"] if found else None,
+        peer=peer_figures["bytes"] if peer_figures else None,
         goal="constant, < 40 KB",
     )
 

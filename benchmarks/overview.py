@@ -38,8 +38,8 @@ async def workspace_overview(folder: Path) -> Row:
 def _scan(root: Path) -> None:
     left, todo = MAX_ENTRIES_SCANNED, deque([str(root)])
     while todo and left > 0:
-        with os.scandir(todo.popleft()) as found:
-            for entry in found:
+        with os.scandir(todo.popleft()) as entries:
+            for entry in entries:
                 left -= 1
                 if entry.is_dir(follow_symlinks=False):
                     todo.append(entry.path)

@@ -64,11 +64,13 @@ async def page(folder: Path) -> list[Row]:
         size: await make_history(folder / "data", workspace, size, title=f"{size}", content=_said) for size in SIZES
     }
     with _model() as address, _server(folder, address) as link:
-        given = {**os.environ, "BENCH_LINK": link, "BENCH_TOKEN": TOKEN, "BENCH_CONTEXTS": json.dumps(contexts)}
+        environment = {**os.environ, "BENCH_LINK": link, "BENCH_TOKEN": TOKEN, "BENCH_CONTEXTS": json.dumps(contexts)}
         command = ["npm", "--prefix", str(ROOT / "web"), "run", "--silent", "bench"]
-        found = await asyncio.to_thread(subprocess.run, command, env=given, capture_output=True, text=True, check=False)
-    sys.stderr.write(found.stderr)
-    return [_row(json.loads(line)) for line in found.stdout.splitlines() if line.startswith("{")]
+        completed = await asyncio.to_thread(
+            subprocess.run, command, env=environment, capture_output=True, text=True, check=False
+        )
+    sys.stderr.write(completed.stderr)
+    return [_row(json.loads(line)) for line in completed.stdout.splitlines() if line.startswith("{")]
 
 
 def _row(figure: dict[str, Any]) -> Row:
@@ -113,6 +115,6 @@ def _server(folder: Path, address: str) -> Iterator[str]:
     ) as process:
         assert process.stdout is not None
         try:
-            yield next(found[0] for line in process.stdout if (found := re.search(r"http://[^/ \n]+", line)))
+            yield next(match[0] for line in process.stdout if (match := re.search(r"http://[^/ \n]+", line)))
         finally:
             process.terminate()

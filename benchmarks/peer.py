@@ -50,14 +50,14 @@ class Peer:
         """A new thread holding the wanted number of messages of 200 characters."""
         config = {"configurable": {"thread_id": uuid4().hex}, "recursion_limit": 10}
         kinds = (HumanMessage, AIMessage)
-        held = [kinds[number % 2]("x" * 200, id=uuid4().hex) for number in range(self.messages)]
-        if held:
-            await self.graph.aupdate_state(config, {"messages": held}, as_node="agent")
+        messages = [kinds[number % 2]("x" * 200, id=uuid4().hex) for number in range(self.messages)]
+        if messages:
+            await self.graph.aupdate_state(config, {"messages": messages}, as_node="agent")
         return config
 
-    async def turn(self, config: Any, given: Any) -> tuple[float, int]:
+    async def turn(self, config: Any, graph_input: Any) -> tuple[float, int]:
         """Milliseconds until the graph stopped, and the pieces of text that arrived."""
-        value = {"messages": [HumanMessage(given)]} if isinstance(given, str) else given
+        value = {"messages": [HumanMessage(graph_input)]} if isinstance(graph_input, str) else graph_input
         pieces, began = 0, time.perf_counter()
         async for message, _ in self.graph.astream(value, config, stream_mode="messages", durability="sync"):
             pieces += isinstance(message, AIMessageChunk) and bool(message.content)

@@ -67,8 +67,8 @@ def _running(command: Sequence[str], environment: dict[str, str]) -> Iterator[tu
     with process:
         assert process.stdout is not None
         try:
-            found = next(found for line in process.stdout if (found := re.search(r"http://[^ \n]+", line)))
-            yield process.pid, found.group()
+            match = next(match for line in process.stdout if (match := re.search(r"http://[^ \n]+", line)))
+            yield process.pid, match.group()
         finally:
             process.kill()
 
@@ -102,14 +102,14 @@ def relay_command(address: str, port: int) -> list[str]:
 
 @contextmanager
 def _ours(folder: Path, address: str) -> Iterator[Process]:
-    with _running(our_command(folder, 0), our_environment(folder, address)) as (pid, found):
-        yield Process(pid, _port_of(found), is_ours=True)
+    with _running(our_command(folder, 0), our_environment(folder, address)) as (pid, url):
+        yield Process(pid, _port_of(url), is_ours=True)
 
 
 @contextmanager
 def _relay(address: str) -> Iterator[Process]:
-    with _running(relay_command(address, 0), with_bytecode()) as (pid, found):
-        yield Process(pid, _port_of(found), is_ours=False)
+    with _running(relay_command(address, 0), with_bytecode()) as (pid, url):
+        yield Process(pid, _port_of(url), is_ours=False)
 
 
 def _port_of(address: str) -> int:
@@ -143,9 +143,9 @@ class Connection:
         return answer
 
     async def ask(self, method: str, path: str, body: object = None) -> bytes:
-        found = _LENGTH.search(await self._begin(method, path, body))
-        assert found is not None
-        return await self._reader.readexactly(int(found.group(1)))
+        match = _LENGTH.search(await self._begin(method, path, body))
+        assert match is not None
+        return await self._reader.readexactly(int(match.group(1)))
 
     async def stream(self, method: str, path: str, body: object = None) -> AsyncIterator[bytes]:
         """Whole events as they come, several where they came together. The frames between them are left in."""
@@ -196,8 +196,8 @@ class Watched:
 
 
 async def new_context(connection: Connection) -> str:
-    made: str = json.loads(await connection.ask("POST", "/api/contexts", {}))["context_id"]
-    return made
+    context_id: str = json.loads(await connection.ask("POST", "/api/contexts", {}))["context_id"]
+    return context_id
 
 
 async def _watch_chat(connection: Connection, path: str) -> Watched:
@@ -225,18 +225,18 @@ class Puller:
     async def run(self) -> None:
         body = {"payload": {"type": "text", "content": "words please"}}
         await self._connection.ask("POST", f"{self._context}/messages", body)
-        while (known := len(self.watched.pieces)) < self._wanted:
+        while (count := len(self.watched.pieces)) < self._wanted:
             await self._more.wait()
             self._more.clear()
-            path = f"{self._context}/messages/{self._told['message_id']}/content?from_sequence={known}"
+            path = f"{self._context}/messages/{self._told['message_id']}/content?from_sequence={count}"
             self.watched.take(await self._connection.ask("GET", path))
 
 
 async def _listen(connection: Connection, path: str, pullers: dict[str, Puller], is_open: asyncio.Event) -> None:
     async for events in connection.stream("GET", path):
         is_open.set()
-        for found in _DELTA.findall(events):
-            data = json.loads(found)
+        for match in _DELTA.findall(events):
+            data = json.loads(match)
             pullers[data["context_id"]].tell(data)
 
 
@@ -256,10 +256,10 @@ async def _measured(process: Process, wanted: int, work: Callable[[], Awaitable[
     cpu, began = process.cpu(), time.perf_counter()
     async with asyncio.timeout(SECONDS_AT_MOST):
         watched = await work()
-    seen = Seen(watched, process.cpu() - cpu, time.perf_counter() - began)
-    if seen.pieces != wanted:
-        raise RuntimeError(f"{seen.pieces} pieces came, not {wanted}")
-    return seen
+    readings = Seen(watched, process.cpu() - cpu, time.perf_counter() - began)
+    if readings.pieces != wanted:
+        raise RuntimeError(f"{readings.pieces} pieces came, not {wanted}")
+    return readings
 
 
 async def read_chats(process: Process, count: int, deltas: int = DELTAS) -> Seen:
@@ -282,8 +282,8 @@ async def read_pulls(process: Process, count: int, *, one_stream: bool) -> Seen:
         pullers = {}
         for _ in range(count):
             connection = await stack.enter_async_context(connected(process))
-            made = await new_context(connection)
-            pullers[made] = Puller(made, connection, DELTAS)
+            pulled_id = await new_context(connection)
+            pullers[pulled_id] = Puller(pulled_id, connection, DELTAS)
         paths = [f"/api/contexts/{context_id}/stream" for context_id in pullers]
         if one_stream:
             paths = ["/api/stream?contexts=" + ",".join(pullers)]

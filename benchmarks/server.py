@@ -44,13 +44,13 @@ async def chat_stream(folder: Path) -> list[Row]:
             floor.append(await read_chats(relay, 1, deltas))
     return [
         Row(
-            name=f"chat stream of {deltas:,}, one delta: {told}",
+            name=f"chat stream of {deltas:,}, one delta: {label}",
             unit="us",
-            ours=statistics.median(getattr(seen, field) for seen in ours) * 1e6 / deltas,
-            floor=statistics.median(getattr(seen, field) for seen in floor) * 1e6 / deltas,
+            ours=statistics.median(getattr(reading, field) for reading in ours) * 1e6 / deltas,
+            floor=statistics.median(getattr(reading, field) for reading in floor) * 1e6 / deltas,
             goal="<= 2 x a bare relay",
         )
-        for told, field in (("CPU", "cpu"), ("wall", "wall"))
+        for label, field in (("CPU", "cpu"), ("wall", "wall"))
     ]
 
 
@@ -58,19 +58,21 @@ async def served_streams(folder: Path) -> list[Row]:
     """100 contexts at 50 deltas a second each. The floor has no signals: its readers are sent all, as chats are."""
     with both(folder, DELTAS, DELAY) as (server, relay):
         floor = await read_chats(relay, STREAMS)
-        found = {
+        readings = {
             "chats": await read_chats(server, STREAMS),
             "pulls, 1 stream": await read_pulls(server, STREAMS, one_stream=True),
             f"pulls, {STREAMS} streams": await read_pulls(server, STREAMS, one_stream=False),
         }
-    return [row for told, seen in {"relayed": floor, **found}.items() for row in _keeps_up(told, seen, floor)]
-
-
-def _keeps_up(told: str, seen: Seen, floor: Seen) -> list[Row]:
-    gap, least = _percentile(seen.gaps, 99), _percentile(floor.gaps, 99)
-    name, more = f"{STREAMS} {told}: CPU of {seen.wall:.1f} s", f"  p99 gap, {seen.in_time:.0%} came in time"
     return [
-        Row(name=name, unit="s", ours=seen.cpu, floor=floor.cpu, goal="half a core"),
+        row for label, reading in {"relayed": floor, **readings}.items() for row in _keeps_up(label, reading, floor)
+    ]
+
+
+def _keeps_up(label: str, reading: Seen, floor: Seen) -> list[Row]:
+    gap, least = _percentile(reading.gaps, 99), _percentile(floor.gaps, 99)
+    name, more = f"{STREAMS} {label}: CPU of {reading.wall:.1f} s", f"  p99 gap, {reading.in_time:.0%} came in time"
+    return [
+        Row(name=name, unit="s", ours=reading.cpu, floor=floor.cpu, goal="half a core"),
         Row(name=more, unit="ms", ours=gap, floor=least, goal="<= 60 ms"),
     ]
 
@@ -89,8 +91,8 @@ async def one_pull(folder: Path) -> Row:
                 writing = json.loads(await talking.ask("GET", context))["streaming"]
                 if writing is not None and writing["sequence"]:
                     path = f"{context}/messages/{writing['message_id']}/content"
-                    known = writing["sequence"] - 1
-                    ours.append(await _cost(server, talking, f"{path}?from_sequence={known}", count))
+                    sequence = writing["sequence"] - 1
+                    ours.append(await _cost(server, talking, f"{path}?from_sequence={sequence}", count))
                     floor.append(await _cost(relay, beside, "/api/health", count))
     goal = "printed only"
     return Row(name="one pull: CPU", unit="us", ours=statistics.median(ours), floor=statistics.median(floor), goal=goal)
@@ -109,19 +111,19 @@ async def delta_to_client(folder: Path) -> list[Row]:
     streams = 10
     with both(folder, DELTAS, DELAY) as (server, relay):
         floor = await read_chats(relay, streams)
-        found = {
+        readings = {
             "chat stream": await read_chats(server, streams),
             "signal and pull": await read_pulls(server, streams, one_stream=True),
         }
     return [
         Row(
-            name=f"from model to client, {told}: p{percent}",
+            name=f"from model to client, {label}: p{percent}",
             unit="ms",
-            ours=_percentile(seen.delays, percent),
+            ours=_percentile(reading.delays, percent),
             floor=_percentile(floor.delays, percent),
             goal="printed only",
         )
-        for told, seen in found.items()
+        for label, reading in readings.items()
         for percent in (50, 99)
     ]
 
@@ -132,30 +134,30 @@ def _percentile(values: Sequence[float], percent: int) -> float:
 
 async def served_memory(folder: Path) -> list[Row]:
     """Idle after its start; then what contexts add that are held, and those that no longer are; then open streams."""
-    kept, count, streams = 100, 1000, 300
+    retained, count, streams = 100, 1000, 300
     with both(folder, 20) as (server, relay):
         await _health(server)
         await _health(relay)
         idle, least, shared = server.memory(), relay.memory(), server.memory("Pss")
         await _one_by_one(server, "first", 10)
         before = server.memory()
-        await _one_by_one(server, "held", kept - 10)
-        held = (server.memory() - before) / (kept - 10)
-        await _one_by_one(server, "more", kept)
+        await _one_by_one(server, "held", retained - 10)
+        per_context = (server.memory() - before) / (retained - 10)
+        await _one_by_one(server, "more", retained)
         before = server.memory()
         await _one_by_one(server, "idle", count)
         left = (server.memory() - before) / count
     folder = folder / "streams"
     folder.mkdir()
     with both(folder, 20) as (server, relay):
-        await _one_by_one(server, "context", kept)
-        paths = [f"/api/contexts/context{number % kept}/stream" for number in range(streams)]
+        await _one_by_one(server, "context", retained)
+        paths = [f"/api/contexts/context{number % retained}/stream" for number in range(streams)]
         each = await _open_streams(server, paths)
         each_floor = await _open_streams(relay, ["/stream"] * streams)
-    told = f"memory of the server, idle (PSS {shared / MEGABYTE:.0f} MB)"
+    label = f"memory of the server, idle (PSS {shared / MEGABYTE:.0f} MB)"
     return [
-        Row(name=told, unit="MB", ours=idle / MEGABYTE, floor=least / MEGABYTE, goal="<= 70 MB"),
-        Row(name=f"  a context that is held ({kept} are)", unit="KB", ours=held / 1024, goal="printed only"),
+        Row(name=label, unit="MB", ours=idle / MEGABYTE, floor=least / MEGABYTE, goal="<= 70 MB"),
+        Row(name=f"  a context that is held ({retained} are)", unit="KB", ours=per_context / 1024, goal="printed only"),
         Row(name=f"  an idle context, of {count:,} more", unit="KB", ours=left / 1024, goal="<= 20 KB"),
         Row(
             name=f"  an open signal stream, of {streams}",
@@ -210,8 +212,8 @@ async def served_start(folder: Path) -> Row:
 
 
 def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port: int = found.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
         return port
 
 

@@ -45,10 +45,10 @@ def _microseconds(facts: CallFacts, standing: PolicySnapshot) -> float:
 
 async def listing(folder: Path) -> Row:
     """The first page of 1,000 conversations that are not in memory, beside reading their metadata."""
-    made = World(folder, store=_store(folder))
+    setup = World(folder, store=_store(folder))
     for _ in range(1000):
-        await made.start()
-    await made.runtime.close()
+        await setup.start()
+    await setup.runtime.close()
     world = World(folder, store=_store(folder))
     ours, floor = [], []
     for _ in range(5):

@@ -110,5 +110,5 @@ async def peer(address: str, measure: str, *more: str) -> dict[str, Any] | None:
         stderr=asyncio.subprocess.DEVNULL,
     )
     output, _ = await process.communicate()
-    found: dict[str, Any] = json.loads(output)
-    return found
+    figures: dict[str, Any] = json.loads(output)
+    return figures

@@ -84,9 +84,9 @@ async def _remembering(folder: Path, files: int) -> Row:
     tool = Execute(os.environ)
     workspace, artifacts = Workspace(root), ArtifactStore(folder / f"artifacts{files}")
 
-    async def run(kept: ArtifactStore | None) -> None:
+    async def run(artifacts: ArtifactStore | None) -> None:
         arguments = ExecuteArguments(command="echo $RANDOM > changed.txt")
-        await tool.run(arguments, ToolContext(CallId(f"c{time.perf_counter_ns()}"), workspace, artifacts=kept))
+        await tool.run(arguments, ToolContext(CallId(f"c{time.perf_counter_ns()}"), workspace, artifacts=artifacts))
 
     await asyncio.sleep(2.5)  # files changed within two seconds are read again: a project's mostly are older
     await run(artifacts)

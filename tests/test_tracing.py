@@ -44,17 +44,17 @@ def traced(workspace: Path, *answers: Answer) -> tuple[World, InMemorySpanExport
 
 
 def named(exporter: InMemorySpanExporter) -> dict[str, list[ReadableSpan]]:
-    found: dict[str, list[ReadableSpan]] = {}
+    by_name: dict[str, list[ReadableSpan]] = {}
     for span in exporter.get_finished_spans():
-        found.setdefault(span.name, []).append(span)
-    return found
+        by_name.setdefault(span.name, []).append(span)
+    return by_name
 
 
 async def test_a_turn_has_spans_of_its_rounds_and_calls_with_the_conventions_attributes(tmp_path: Path) -> None:
-    asked = Answer(
+    request = Answer(
         calls=(ScriptedCall(tool="change", arguments={"text": SECRET}),), usage=Usage(input_tokens=9, output_tokens=4)
     )
-    world, exporter = traced(tmp_path, asked, Answer(text=SECRET))
+    world, exporter = traced(tmp_path, request, Answer(text=SECRET))
     async with world.runtime:
         context_id = await world.start()
         await world.turn(context_id, SECRET)
@@ -157,15 +157,15 @@ def test_a_dead_collector_does_not_delay_the_exit_and_is_reported_once(kind: str
         if kind == "nobody answers":
             collector.listen()
         address = f"http://127.0.0.1:{collector.getsockname()[1]}"
-        found = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-c", DEAD],
             env={**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": address, "OTEL_EXPORTER_OTLP_TIMEOUT": "3600"},
             capture_output=True,
             text=True,
             timeout=HANG_SECONDS,
         )
-    assert found.returncode == 0
-    assert [line for line in found.stderr.splitlines() if line.strip()] == [
+    assert completed.returncode == 0
+    assert [line for line in completed.stderr.splitlines() if line.strip()] == [
         "the OpenTelemetry collector did not answer: the last traces are lost"
     ]
 

@@ -80,7 +80,7 @@ def large_bodies(example: Any) -> Iterator[tuple[str, Any]]:
 
 
 def nested(depth: int) -> Any:
-    found: Any = "x"
+    value: Any = "x"
     for _ in range(depth):
-        found = [found]
-    return found
+        value = [value]
+    return value

@@ -227,11 +227,11 @@ def test_a_line_that_repeats_two_things_takes_and_keeps_bounded_memory(tmp_path:
             check(tmp_path, PAIRS[name])
         peak = tracemalloc.get_traced_memory()[1]
         gc.collect()
-        kept = tracemalloc.get_traced_memory()[0]
+        memory = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
     assert peak < MAX_PEAK_BYTES
-    assert kept < MAX_KEPT_BYTES
+    assert memory < MAX_KEPT_BYTES
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ _SAMPLES = {
 @cache
 def _patterns() -> dict[re.Pattern[Any], str]:
     """Every pattern that a module or a class holds, with the first place of it."""
-    found: dict[re.Pattern[Any], str] = {}
+    patterns: dict[re.Pattern[Any], str] = {}
     for each in pkgutil.walk_packages(pilothouse.__path__, "pilothouse."):
         if each.name.endswith("__main__"):
             continue
@@ -64,8 +64,8 @@ def _patterns() -> dict[re.Pattern[Any], str]:
         for name, value in vars(module).items():
             if not name.startswith("__"):
                 for pattern in _held(value, module):
-                    found.setdefault(pattern, f"{each.name}.{name}")
-    return found
+                    patterns.setdefault(pattern, f"{each.name}.{name}")
+    return patterns
 
 
 def _held(value: Any, module: ModuleType, depth: int = 0) -> Iterator[re.Pattern[Any]]:
@@ -89,30 +89,30 @@ def _held(value: Any, module: ModuleType, depth: int = 0) -> Iterator[re.Pattern
 def _sample(nodes: Any) -> list[str]:
     """A short text that the nodes match, in characters or words that belong together."""
     parts: list[str] = []
-    for kind, given in nodes:
+    for kind, content in nodes:
         if kind is signs.LITERAL:
-            parts.append(chr(given))
+            parts.append(chr(content))
         elif kind is signs.NOT_LITERAL or kind is signs.ANY:
             parts.append("a")
         elif kind is signs.IN:
-            parts.append(_member(given))
+            parts.append(_member(content))
         elif kind is signs.BRANCH:
-            parts.extend(part for branch in given[1] for part in _sample(branch))
+            parts.extend(part for branch in content[1] for part in _sample(branch))
         elif kind in (signs.MAX_REPEAT, signs.MIN_REPEAT, signs.POSSESSIVE_REPEAT):
-            parts.extend(_sample(given[2]))
+            parts.extend(_sample(content[2]))
         elif kind is signs.SUBPATTERN:
-            parts.extend(_sample(given[3]))
+            parts.extend(_sample(content[3]))
         elif kind is signs.ATOMIC_GROUP:
-            parts.extend(_sample(given))
+            parts.extend(_sample(content))
     return parts
 
 
 def _member(members: list[tuple[Any, Any]]) -> str:
-    kind, given = members[0]
+    kind, content = members[0]
     if kind is signs.NEGATE:
         others = re.compile("[^" + "".join(_text(each) for each in members[1:]) + "]")
         return next(each for each in "a 0\n-\u00e9\u2603" if others.fullmatch(each))
-    return _SAMPLES[given] if kind is signs.CATEGORY else chr(given[0] if kind is signs.RANGE else given)
+    return _SAMPLES[content] if kind is signs.CATEGORY else chr(content[0] if kind is signs.RANGE else content)
 
 
 _CLASSES = {
@@ -126,12 +126,12 @@ _CLASSES = {
 
 
 def _text(member: tuple[Any, Any]) -> str:
-    kind, given = member
+    kind, content = member
     if kind is signs.CATEGORY:
-        return _CLASSES[given]
+        return _CLASSES[content]
     if kind is signs.RANGE:
-        return f"{re.escape(chr(given[0]))}-{re.escape(chr(given[1]))}"
-    return re.escape(chr(given))
+        return f"{re.escape(chr(content[0]))}-{re.escape(chr(content[1]))}"
+    return re.escape(chr(content))
 
 
 def _runs(pattern: re.Pattern[Any], characters: int) -> Iterator[str]:
@@ -177,23 +177,23 @@ def _is_searched(place: str) -> bool:
 
 def _gives_back_twice(nodes: Any, within: bool = False) -> bool:
     """Whether a repetition that gives back what it took stands in another: their ways multiply with each round."""
-    for kind, given in nodes:
+    for kind, content in nodes:
         inner, is_within = [], within
         if kind in (signs.MAX_REPEAT, signs.MIN_REPEAT):
-            is_many = given[1] > MANY
+            is_many = content[1] > MANY
             if is_many and within:
                 return True
-            inner, is_within = [given[2]], within or is_many
+            inner, is_within = [content[2]], within or is_many
         elif kind is signs.POSSESSIVE_REPEAT:
-            inner, is_within = [given[2]], False
+            inner, is_within = [content[2]], False
         elif kind in (signs.ASSERT, signs.ASSERT_NOT):
-            inner, is_within = [given[1]], False
+            inner, is_within = [content[1]], False
         elif kind is signs.ATOMIC_GROUP:
-            inner, is_within = [given], False
+            inner, is_within = [content], False
         elif kind is signs.SUBPATTERN:
-            inner = [given[3]]
+            inner = [content[3]]
         elif kind is signs.BRANCH:
-            inner = given[1]
+            inner = content[1]
         if any(_gives_back_twice(each, is_within) for each in inner):
             return True
     return False

@@ -28,8 +28,8 @@ def turn(command: Command) -> str:
     model = command.script({"text": "I write", "calls": [WRITE]}, {"text": "done"})
     code, output, errors = command.run("--model", model, "--mode", "agent", "run", "go", "--output-format", "json")
     assert code == 0, errors
-    found: str = json.loads(output)["context_id"]
-    return found
+    context_id: str = json.loads(output)["context_id"]
+    return context_id
 
 
 def test_verify_names_the_cut_conversation_until_the_person_accepts_the_cut(command: Command, tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_verify_names_the_cut_conversation_until_the_person_accepts_the_cut(comm
     assert command.run("contexts", "export", context_id, str(tmp_path / "out.jsonl"))[0] == 0
     head = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])
     assert head["chain"]["whole"] is False
-    code, output, _ = command.run("--context", context_id, given="/audit\n/quit\n")
+    code, output, _ = command.run("--context", context_id, stdin="/audit\n/quit\n")
     assert "This conversation was cut off, rewritten or removed outside of Pilothouse" in output
     assert "The audit log was cut off or rewritten: entry" in output
     assert command.run("audit", "verify", "--accept")[0] == 0
@@ -66,7 +66,7 @@ def test_after_a_removed_data_directory_verify_offers_to_accept_everything(comma
     turn(command)
     shutil.rmtree(tmp_path / "data")
     asyncio.run(work(with_rule=False))
-    code, output, errors = command.run("--context", "work", given="/quit\n")
+    code, output, errors = command.run("--context", "work", stdin="/quit\n")
     for record in ("record of your rules", "conversation"):
         assert f"{record} was cut off, rewritten or removed outside of Pilothouse" in output
     assert output.count("pilothouse audit verify --accept") == 2
@@ -75,7 +75,7 @@ def test_after_a_removed_data_directory_verify_offers_to_accept_everything(comma
     code, output, _ = command.run("audit", "verify", "--accept")
     assert code == 0, output
     assert command.run("audit", "verify")[0] == 0
-    code, output, errors = command.run("--context", "work", given="/quit\n")
+    code, output, errors = command.run("--context", "work", stdin="/quit\n")
     assert "outside of Pilothouse" not in output + errors
     assert turn(command)
 

@@ -29,12 +29,12 @@ class Process(subprocess.Popen[str]):
     def reads(self, text: str) -> str:
         """Standard output up to the line that holds the text."""
         assert self.stdout is not None
-        seen = ""
+        output = ""
         for line in self.stdout:
-            seen += line
+            output += line
             if text in line:
-                return seen
-        pytest.fail(f"ended without {text!r}: {seen}")
+                return output
+        pytest.fail(f"ended without {text!r}: {output}")
 
 
 class Command:
@@ -65,9 +65,9 @@ class Command:
             **options,
         )
 
-    def run(self, *arguments: str, given: str = "") -> tuple[int, str, str]:
+    def run(self, *arguments: str, stdin: str = "") -> tuple[int, str, str]:
         with self.start(*arguments) as process:
-            output, errors = process.communicate(given, timeout=HANG_SECONDS)
+            output, errors = process.communicate(stdin, timeout=HANG_SECONDS)
         return process.returncode, output, errors
 
 
@@ -92,7 +92,7 @@ def test_text_with_calls_is_printed_once(command: Command) -> None:
 def test_standard_input_is_added_to_the_prompt(command: Command) -> None:
     model = command.script({"text": "ok"})
     code, output, _ = command.run(
-        "run", "sum up", "--model", model, "--output-format", "stream-json", given="the notes"
+        "run", "sum up", "--model", model, "--output-format", "stream-json", stdin="the notes"
     )
     lines = [json.loads(line) for line in output.splitlines()]
     first = next(line for line in lines if line["type"] == "message")
@@ -116,7 +116,7 @@ def test_a_call_that_needs_approval_is_three_and_can_be_decided_later(command: C
     assert (code, result["state"]) == (3, "awaiting_tool_approval")
     assert not (command.workspace / "b.txt").exists()
     model = command.script({"text": "thanks"})
-    code, output, _ = command.run("--context", result["context_id"], "--model", model, given="y\n")
+    code, output, _ = command.run("--context", result["context_id"], "--model", model, stdin="y\n")
     assert code == 0
     assert "thanks" in output
     assert (command.workspace / "b.txt").read_text() == "written"
@@ -162,7 +162,7 @@ def test_every_other_end_has_its_code(command: Command, answers: list[dict[str, 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "expected", "told"),
+    ("arguments", "expected", "message"),
     [
         (["run"], 2, "required"),
         (["run", "x", "--mode", "yolo"], 2, "agent, supervised, review, plan, ask"),
@@ -175,10 +175,10 @@ def test_every_other_end_has_its_code(command: Command, answers: list[dict[str, 
         (["--nonsense"], 2, "nonsense"),
     ],
 )
-def test_a_usage_error_is_reported(command: Command, arguments: list[str], expected: int, told: str) -> None:
+def test_a_usage_error_is_reported(command: Command, arguments: list[str], expected: int, message: str) -> None:
     code, _, errors = command.run(*arguments)
     assert code == expected
-    assert told in errors
+    assert message in errors
 
 
 def test_a_data_directory_in_use_says_to_try_later(command: Command) -> None:
@@ -206,7 +206,7 @@ def test_a_conversation_line_by_line(command: Command) -> None:
         {"text": "I see."},
     )
     typed = "hi\n/mode supervised\nwrite it\ny\nask me\n2\n/nonsense\n/mode\n/fork try\n/branch\n/audit\n/help\n/quit\n"
-    code, output, errors = command.run("--model", model, given=typed)
+    code, output, errors = command.run("--model", model, stdin=typed)
     assert (code, errors) == (0, "")
     for expected in (
         "Hello.",
@@ -231,7 +231,7 @@ def test_no_control_sequence_of_a_model_or_tool_reaches_the_terminal(command: Co
     (command.workspace / "a.txt").write_text(evil)
     call = {"tool": "execute", "arguments": {"command": f"echo '{evil}'"}}
     model = command.script({"text": evil, "calls": [LOOK]}, {"calls": [call]}, {"text": evil})
-    _, output, errors = command.run("--mode", "review", "--model", model, given="go\nn\n/quit\n")
+    _, output, errors = command.run("--mode", "review", "--model", model, stdin="go\nn\n/quit\n")
     for text in (output, errors):
         assert not set(text) & {"\x1b", "\x07", "\u202e", "\x9b", "\b", "\r"}
     assert "⟨U+001B⟩" in output
@@ -246,12 +246,12 @@ def test_ctrl_c_cancels_the_turn_and_the_conversation_continues(command: Command
         assert process.stdout is not None
         process.stdin.write("go\n")
         process.stdin.flush()
-        seen = ""
-        while "one" not in seen:
-            seen += process.stdout.read(1)
+        printed = ""
+        while "one" not in printed:
+            printed += process.stdout.read(1)
         process.send_signal(signal.SIGINT)
-        while "Cancelled" not in seen:
-            seen += process.stdout.read(1)
+        while "Cancelled" not in printed:
+            printed += process.stdout.read(1)
         output, errors = process.communicate("/continue\n/quit\n", timeout=HANG_SECONDS)
     assert process.returncode == 0
     assert "again" in output
@@ -290,7 +290,7 @@ def test_a_signal_that_ends_a_conversation_ends_its_command_and_keeps_undo(
         os.kill(shell, 0)
     listed = command.run("contexts")[1]
     context_id = listed.split()[0]
-    code, output, _ = command.run("--context", context_id, "--model", model, given="/undo\n/quit\n")
+    code, output, _ = command.run("--context", context_id, "--model", model, stdin="/undo\n/quit\n")
     assert code == 0
     assert (command.workspace / "a.txt").read_text() == "content of a", output
 
@@ -303,13 +303,13 @@ def test_a_run_in_the_background_ignores_ctrl_c_and_its_commands_do_not(command:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.close()
-        seen = process.stdout.readline()
+        output = process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        seen += process.stdout.read()
+        output += process.stdout.read()
         assert process.wait(30) == 0
-    status = next(line for line in seen.splitlines() if "SigIgn:" in line)
-    held = int(status.partition("SigIgn:")[2].lstrip("\\t")[:16], 16)
-    assert not held & (1 << (signal.SIGINT - 1) | 1 << (signal.SIGQUIT - 1))
+    status = next(line for line in output.splitlines() if "SigIgn:" in line)
+    ignored_signals = int(status.partition("SigIgn:")[2].lstrip("\\t")[:16], 16)
+    assert not ignored_signals & (1 << (signal.SIGINT - 1) | 1 << (signal.SIGQUIT - 1))
 
 
 def test_the_list_of_conversations_can_be_asked_for_by_its_name(command: Command) -> None:
@@ -326,14 +326,14 @@ def test_the_list_of_conversations_can_be_asked_for_by_its_name(command: Command
 def test_an_undo_of_many_files_names_some_and_counts_the_rest(command: Command) -> None:
     line = "for n in $(seq 30); do echo x > new$n; done"
     model = command.script({"calls": [{"tool": "execute", "arguments": {"command": line}}]}, {"text": "x"})
-    code, output, _ = command.run("--mode", "agent", "--model", model, given="go\n/undo\n/quit\n")
+    code, output, _ = command.run("--mode", "agent", "--model", model, stdin="go\n/undo\n/quit\n")
     (undone,) = [line for line in output.splitlines() if "Reverted " in line]
     assert (code, undone.count("new"), undone.endswith("and 10 more")) == (0, 20, True)
 
 
 def test_output_is_chinese_in_a_chinese_locale(command: Command) -> None:
     command.environment["LANG"] = "zh_CN.UTF-8"
-    code, output, _ = command.run("--model", "demo", given="列出\n/quit\n")
+    code, output, _ = command.run("--model", "demo", stdin="列出\n/quit\n")
     assert code == 0
     assert "演示模型" in output
     assert "a.txt" in output
@@ -342,19 +342,19 @@ def test_output_is_chinese_in_a_chinese_locale(command: Command) -> None:
 def test_input_from_a_plain_file_and_a_last_line_without_an_end(command: Command) -> None:
     typed = command.folder / "typed"
     typed.write_text("hello\n/mode")
-    with typed.open() as given:
-        found = subprocess.run(
+    with typed.open() as stdin:
+        completed = subprocess.run(
             [sys.executable, "-m", "pilothouse.cli", "--model", command.script({"text": "Hello back."})],
             cwd=command.workspace,
             env=command.environment,
-            stdin=given,
+            stdin=stdin,
             capture_output=True,
             text=True,
             timeout=HANG_SECONDS,
         )
-    assert found.returncode == 0, found.stderr
-    assert "Hello back." in found.stdout
-    assert "Chat only" in found.stdout
+    assert completed.returncode == 0, completed.stderr
+    assert "Hello back." in completed.stdout
+    assert "Chat only" in completed.stdout
 
 
 def test_a_terminal_gets_all_of_a_long_output(command: Command) -> None:
@@ -373,26 +373,26 @@ def test_a_terminal_gets_all_of_a_long_output(command: Command) -> None:
     )
     os.close(terminal)
     os.write(controller, b"go\n")
-    seen = b""
-    while b"line 19999" not in seen:
+    output = b""
+    while b"line 19999" not in output:
         time.sleep(0.001)  # a slow reader
-        seen += os.read(controller, 4096)
+        output += os.read(controller, 4096)
     os.write(controller, b"/quit\n")
     try:
         while True:
-            seen += os.read(controller, 65536)
+            output += os.read(controller, 65536)
     except OSError:
         pass
     assert process.wait(10) == 0
     os.close(controller)
-    assert b"BlockingIOError" not in seen
-    assert seen.count(b"line ") >= 20_000
+    assert b"BlockingIOError" not in output
+    assert output.count(b"line ") >= 20_000
 
 
 def test_a_call_that_runs_for_over_a_second_is_named(command: Command) -> None:
     call = {"tool": "execute", "arguments": {"command": "sleep 1.6"}}
     model = command.script({"calls": [call]}, {"text": "done"})
-    _, output, _ = command.run("--model", model, given="go\n/quit\n")
+    _, output, _ = command.run("--model", model, stdin="go\n/quit\n")
     assert output.count("Running execute…") == 1
 
 
@@ -437,7 +437,7 @@ def test_each_result_of_a_round_names_its_call(command: Command) -> None:
     missing = {"tool": "read_file", "arguments": {"path": "none.txt"}}
     commands = [{"tool": "execute", "arguments": {"command": f"echo {text}"}} for text in ("first", "second")]
     model = command.script({"calls": [LOOK, missing, *commands]}, {"text": "Done."})
-    _, output, _ = command.run("--mode", "agent", "--model", model, given="go\n/quit\n")
+    _, output, _ = command.run("--mode", "agent", "--model", model, stdin="go\n/quit\n")
     for result in ("✓ read_file a.txt: content of a", "✓ execute echo first: first", "✓ execute echo second: second"):
         assert f"│   {result}\n" in output
     assert "│   ✗ read_file none.txt: " in output

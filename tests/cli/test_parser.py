@@ -63,15 +63,15 @@ def test_an_empty_prompt_is_refused_and_leaves_no_conversation(command: Command,
         assert (code, output) == (2, "")
         assert "empty" in errors
     assert "no conversations" in command.run("contexts")[1].lower().replace("there are ", "")
-    code, output, _ = command.run("run", prompt, "--model", command.script({"text": "Hello."}), given="the notes")
+    code, output, _ = command.run("run", prompt, "--model", command.script({"text": "Hello."}), stdin="the notes")
     assert (code, output) == (0, "Hello.\n"), "standard input is a prompt too"
 
 
 def test_the_package_runs_as_the_command(command: Command) -> None:
-    found = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "pilothouse", "--version"], capture_output=True, text=True, timeout=HANG_SECONDS
     )
-    assert (found.returncode, found.stdout) == (0, f"pilothouse {__version__}\n")
+    assert (completed.returncode, completed.stdout) == (0, f"pilothouse {__version__}\n")
 
 
 def test_the_servers_of_another_folder_are_listed_with_its_name(command: Command) -> None:
@@ -91,14 +91,14 @@ def test_ignored_keys_are_reported_once_at_the_start_and_stop_nothing(command: C
     model = command.script({"text": "Fine."})
     code, output, errors = command.run("run", "x", "--model", model)
     assert (code, output) == (0, "Fine.\n")
-    told = errors.splitlines()
-    assert told[0] == f"{config}, line 2: unknown key telemetry, ignored."
-    assert "inputs" in told[1]
-    assert "${input:key}" in told[2]
-    code, output, errors = command.run("--model", model, given="/quit\n")
-    assert (code, errors.splitlines()) == (0, told)
+    warnings = errors.splitlines()
+    assert warnings[0] == f"{config}, line 2: unknown key telemetry, ignored."
+    assert "inputs" in warnings[1]
+    assert "${input:key}" in warnings[2]
+    code, output, errors = command.run("--model", model, stdin="/quit\n")
+    assert (code, errors.splitlines()) == (0, warnings)
     code, output, errors = command.run("config")
-    assert [line.removeprefix("warning: ") for line in output.splitlines() if line.startswith("warning")] == told
+    assert [line.removeprefix("warning: ") for line in output.splitlines() if line.startswith("warning")] == warnings
     config.write_text("\n".join(f"colour{number} = 1" for number in range(30)))
     assert "(22 more warnings: pilothouse config)" in command.run("run", "x", "--model", model)[2]
 

@@ -21,14 +21,14 @@ denied = ["write_file", "execute"]
 
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
-    made = Command(tmp_path)
-    own, theirs = tmp_path / "personas", made.workspace / ".pilothouse/personas"
+    new_command = Command(tmp_path)
+    own, theirs = tmp_path / "personas", new_command.workspace / ".pilothouse/personas"
     for folder in (own, theirs):
         folder.mkdir(parents=True)
     (own / "ada.toml").write_text(ADA)
     (theirs / "ada.toml").write_text('role = "somebody else"\n')
     (theirs / "scribe.toml").write_text('role = "writer"\n[tools]\nallowed_categories = ["file_system"]\n')
-    return made
+    return new_command
 
 
 def test_the_list_shows_origin_and_tools_of_each_persona(command: Command) -> None:
@@ -84,8 +84,8 @@ def test_a_run_uses_the_chosen_persona(command: Command) -> None:
     assert (code, result["text"], result["mode"]) == (0, "I may not.", "review")
     assert not (command.workspace / "b.txt").exists()
     model = command.script({"calls": [WRITE]}, {"text": "Done."})
-    kept = ("--context", result["context_id"], "--mode", "agent", "--model", model)
-    assert command.run("run", "x", "--persona", "none", *kept)[0] == 0
+    options = ("--context", result["context_id"], "--mode", "agent", "--model", model)
+    assert command.run("run", "x", "--persona", "none", *options)[0] == 0
     assert (command.workspace / "b.txt").read_text() == "written"
 
 
@@ -112,10 +112,10 @@ def test_a_mistake_in_a_persona_file_exits_with_4_and_names_the_place(command: C
 def test_the_persona_command_chooses_shows_and_leaves_a_persona(command: Command) -> None:
     lines = "/persona\n/persona ada\n/persona nobody\n/persona\n/persona none\n/quit\n"
     model = command.script()
-    code, output, errors = command.run("--persona", "ada", "--mode", "agent", "--model", model, given=lines)
+    code, output, errors = command.run("--persona", "ada", "--mode", "agent", "--model", model, stdin=lines)
     assert (code, errors) == (0, "")
-    said = [line.rpartition("› ")[2] for line in output.splitlines() if "ersona" in line and "/persona" not in line]
-    assert said[:2] == ["Persona: ada", "Persona: ada"]
+    replies = [line.rpartition("› ")[2] for line in output.splitlines() if "ersona" in line and "/persona" not in line]
+    assert replies[:2] == ["Persona: ada", "Persona: ada"]
     assert "Unknown persona 'nobody'. Available: ada." in output
-    assert said[-1] == "Persona: -"
+    assert replies[-1] == "Persona: -"
     assert output.count("  ada          Ada, reviewer of changes  (yours; ") == 2

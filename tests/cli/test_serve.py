@@ -49,9 +49,9 @@ class Process:
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PILOTHOUSE", "OPENAI"))}
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("PILOTHOUSE", "OPENAI"))}
     own = {"PILOTHOUSE_DATA_DIR": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / "config"), "LANG": "C.UTF-8"}
-    return {**kept, **own, **more}
+    return {**variables, **own, **more}
 
 
 PILOTHOUSE = (sys.executable, "-m", "pilothouse.cli")
@@ -102,8 +102,8 @@ async def confirmed(http: aiohttp.ClientSession, link: str) -> int:
     """Open a sign-in link and press its button; the status of what is shown then."""
     parts = urlsplit(link)
     origin = f"{parts.scheme}://{parts.netloc}"
-    async with http.get(link) as asked:
-        assert asked.status == 200
+    async with http.get(link) as page:
+        assert page.status == 200
     (code,) = parse_qs(parts.query)["code"]
     async with http.post(f"{origin}/", data={"code": code}, headers={"origin": origin}) as shown:
         return shown.status
@@ -221,7 +221,7 @@ async def test_a_clean_stop_notifies_clients_marks_the_turn_and_keeps_the_partia
                 if name == "ContentDelta" and data["sequence"] > 3:
                     break
             message_id = data["message_id"]
-            seen = await client.request("GET", f"{path}/messages/{message_id}/content")
+            response = await client.request("GET", f"{path}/messages/{message_id}/content")
             server.process.send_signal(number)
             last = [data async for name, data in stream if name == "Error"]
             assert [data["code"] for data in last] == ["server_stopping"]
@@ -235,12 +235,12 @@ async def test_a_clean_stop_notifies_clients_marks_the_turn_and_keeps_the_partia
         served(tmp_path, PILOTHOUSE_MODEL=f"scripted:{script}") as server,
         Client(server.url, server.token) as client,
     ):
-        found = await client.request("GET", path)
-        assert (found["last_turn"], found["current_state"]) == ("interrupted", {"type": "idle"})
+        context = await client.request("GET", path)
+        assert (context["last_turn"], context["current_state"]) == ("interrupted", {"type": "idle"})
         content = f"{path}/messages/{message_id}/content"
         after = await client.request("GET", content)
-        assert after[: len(seen)] == seen
-        assert await client.request("GET", f"{content}?from_sequence={len(seen)}") == after[len(seen) :]
+        assert after[: len(response)] == response
+        assert await client.request("GET", f"{content}?from_sequence={len(response)}") == after[len(response) :]
 
 
 @pytest.mark.parametrize("by", ["option", "file"])
@@ -276,8 +276,8 @@ async def test_new_contexts_work_in_the_start_folder_or_the_configured_one(tmp_p
     ):
         async with served(tmp_path, "--port", "0", *options) as server:
             async with Client(server.url, server.token) as client:
-                made = await client.request("POST", "/api/contexts", {})
-                assert made["workspace"] == str(wanted), options
+                created = await client.request("POST", "/api/contexts", {})
+                assert created["workspace"] == str(wanted), options
             assert (await server.end())[0] == 0
 
 
@@ -352,8 +352,8 @@ async def test_the_log_of_the_server_is_json_lines_without_secrets(tmp_path: Pat
     key = "sk-a-key-that-nobody-may-see"
     async with served(tmp_path, OPENAI_API_KEY=key, OPENAI_BASE_URL="http://127.0.0.1:9/v1") as server:
         async with Client(server.url, server.token) as client, aiohttp.ClientSession() as http:
-            made = await client.request("POST", "/api/contexts", {})
-            await client.request("GET", f"/api/contexts/{made['context_id']}")
+            created = await client.request("POST", "/api/contexts", {})
+            await client.request("GET", f"/api/contexts/{created['context_id']}")
             assert await confirmed(http, (await ran(tmp_path, "open", "--no-open"))[1].strip()) in (200, 401, 503)
             async with http.get(f"{server.url}/{server.token}", headers={"authorization": "Bearer x"}):
                 pass

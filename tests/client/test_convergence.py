@@ -68,7 +68,7 @@ class Model(FakeProvider):
         super().__init__(Script())
         self._chance = chance
         self._was_asked = asyncio.Event()
-        self.said: dict[str, str] = {}
+        self.answers: dict[str, str] = {}
 
     async def __aenter__(self) -> Self:
         await super().__aenter__()
@@ -85,7 +85,7 @@ class Model(FakeProvider):
         self._was_asked.set()
         name = f"answer-{len(self.requests)}"
         pieces = tuple(f"{name}:{number} " for number in range(self._chance.randint(8, 40)))
-        self.said[name] = "".join(pieces)
+        self.answers[name] = "".join(pieces)
         calls = self._calls(name) if _has_more_to_do(request) else ()
         return Answer(deltas=pieces, calls=calls, delta_delay=self._chance.uniform(0.001, 0.004))
 
@@ -159,14 +159,14 @@ class Watch:
     """What was seen of each message while it was being written."""
 
     def __init__(self) -> None:
-        self.seen: dict[str, list[str]] = {}
+        self.pieces_of: dict[str, list[str]] = {}
 
     def look(self, copy: ContextReplica) -> bool:
         for message_id, pieces in copy.texts.items():
-            before = self.seen.get(message_id, [])
+            before = self.pieces_of.get(message_id, [])
             assert pieces[: len(before)] == before, "a sequence has begun anew"
             if pieces:
-                self.seen[message_id] = list(pieces)
+                self.pieces_of[message_id] = list(pieces)
         return False
 
 
@@ -177,21 +177,23 @@ class Person:
         self._client = client
         self._copy = copy
         self._context_id = context_id
-        self.said: list[str] = []
+        self.sent: list[str] = []
 
     async def say(self, text: str, *, twice: bool) -> None:
-        self.said.append(text)
-        said = [self._client.send(self._context_id, text, queue=True, key=f"key of {text}") for _ in range(1 + twice)]
-        assert len(set(await asyncio.gather(*said))) == 1
+        self.sent.append(text)
+        sending = [
+            self._client.send(self._context_id, text, queue=True, key=f"key of {text}") for _ in range(1 + twice)
+        ]
+        assert len(set(await asyncio.gather(*sending))) == 1
 
     async def attend(self) -> None:
         """For good."""
         while True:
             await self._copy.until(lambda copy: bool(self._due(copy)))
-            known = self._copy.context
+            context = self._copy.context
             for path, body in self._due(self._copy):
                 await self._insist(path, body)
-            await self._copy.until(partial(_differs, present(known).version))
+            await self._copy.until(partial(_differs, present(context).version))
 
     def _due(self, copy: ContextReplica) -> list[tuple[str, dict[str, Any]]]:
         """What is to be done now: pending calls are approved, one by one or together; a turn that broke off goes on."""
@@ -219,14 +221,14 @@ class Person:
     def is_done(self, copy: ContextReplica) -> bool:
         texts = [message for message in copy.messages.values() if isinstance(message, Text) and message.role == "user"]
         is_idle = isinstance(present(copy.context).current_state, Idle) and present(copy.context).turn is None
-        return copy.is_settled and is_idle and len(texts) >= len(self.said) and not self._due(copy)
+        return copy.is_settled and is_idle and len(texts) >= len(self.sent) and not self._due(copy)
 
 
 @pytest.fixture(scope="module")
 def zygote() -> Iterator[Zygote]:
-    made = Zygote()
-    yield made
-    made.close()
+    process_factory = Zygote()
+    yield process_factory
+    process_factory.close()
 
 
 @asynccontextmanager
@@ -253,8 +255,8 @@ async def test_a_replica_converges_through_cut_connections_and_kills(
         Client(f"http://127.0.0.1:{proxy.port}", TOKEN, ambient=Brisk(fractions[2])) as client,
     ):
         mode = "supervised" if chance.random() < 0.4 else "agent"
-        made = await direct.retry(lambda: direct.request("POST", "/api/contexts", {"mode": mode}))
-        context_id = made["context_id"]
+        created = await direct.retry(lambda: direct.request("POST", "/api/contexts", {"mode": mode}))
+        context_id = created["context_id"]
         watch = Watch()
         async with ContextReplica(client, context_id) as copy:
             person = Person(client, copy, context_id)
@@ -291,7 +293,7 @@ async def trouble(chance: random.Random, model: Model, host: Host, person: Perso
 
 async def the_pieces_are_exact(direct: Client, context_id: str, fresh: ContextReplica, watch: Watch) -> None:
     """What was seen while it was written is what there is; and behind every sequence, exactly the rest."""
-    assert set(watch.seen) <= set(fresh.order), "what was shown is never taken back"
+    assert set(watch.pieces_of) <= set(fresh.order), "what was shown is never taken back"
     path = f"/api/contexts/{context_id}/messages"
     at_once = asyncio.Semaphore(PULLS_AT_ONCE)
 
@@ -305,8 +307,8 @@ async def the_pieces_are_exact(direct: Client, context_id: str, fresh: ContextRe
         whole = await pieces_after(message_id, 0)
         assert [piece.sequence for piece in whole] == list(range(1, len(whole) + 1))
         assert "".join(piece.delta for piece in whole) == fresh.text(message_id)
-        seen = watch.seen.get(message_id, [])
-        assert [piece.delta for piece in whole[: len(seen)]] == seen
+        pieces = watch.pieces_of.get(message_id, [])
+        assert [piece.delta for piece in whole[: len(pieces)]] == pieces
         rests = await asyncio.gather(*[pieces_after(message_id, number) for number in range(1, len(whole) + 2)])
         for number, rest in enumerate(rests, start=1):
             assert rest == whole[number:]
@@ -315,7 +317,7 @@ async def the_pieces_are_exact(direct: Client, context_id: str, fresh: ContextRe
 def nothing_said_is_lost_or_doubled(fresh: ContextReplica, person: Person, model: Model) -> None:
     messages = [fresh.messages[message_id] for message_id in fresh.order]
     texts = [message.content for message in messages if isinstance(message, Text) and message.role == "user"]
-    assert Counter(texts) == Counter(person.said)
+    assert Counter(texts) == Counter(person.sent)
     answers = [
         content_of(message)
         for message in messages
@@ -324,26 +326,26 @@ def nothing_said_is_lost_or_doubled(fresh: ContextReplica, person: Person, model
     names = [answer.partition(":")[0] for answer in answers]
     assert len(set(names)) == len(names)
     for name, answer in zip(names, answers, strict=True):
-        assert model.said[name].startswith(answer)
+        assert model.answers[name].startswith(answer)
 
 
 async def no_call_ran_twice(direct: Client, context_id: str, fresh: ContextReplica, host: Host) -> None:
     messages = [fresh.messages[message_id] for message_id in fresh.order]
-    asked = [call for message in messages if isinstance(message, ToolRequestView) for call in message.calls]
+    calls = [call for message in messages if isinstance(message, ToolRequestView) for call in message.calls]
     results = {message.call_id: message for message in messages if isinstance(message, ToolResult)}
-    assert len({call.id for call in asked}) == len(asked)
-    assert Counter(call.id for call in asked) == Counter(m.call_id for m in messages if isinstance(m, ToolResult))
+    assert len({call.id for call in calls}) == len(calls)
+    assert Counter(call.id for call in calls) == Counter(m.call_id for m in messages if isinstance(m, ToolResult))
     records: Page[CallView] = await direct.request(
         "GET", f"/api/contexts/{context_id}/tool-calls?limit=200", kind=Page[CallView]
     )
     assert records.next is None
     assert [(call.id, call.status, call.result_id) for call in records.items] == [
-        (call.id, results[call.id].status, results[call.id].id) for call in asked
+        (call.id, results[call.id].status, results[call.id].id) for call in calls
     ]
     effects = host.work / "effects"
     ran = Counter(effects.read_text().split()) if effects.exists() else Counter()
     assert not [name for name, count in ran.items() if count > 1]
-    commands = [call for call in asked if call.tool == "execute" and call.status == "executed"]
+    commands = [call for call in calls if call.tool == "execute" and call.status == "executed"]
     assert {call.arguments["command"].split()[1] for call in commands} <= set(ran)
 
 
@@ -355,9 +357,9 @@ async def test_text_that_a_power_loss_took_from_the_server_leaves_the_replica(tm
         Host(zygote, tmp_path, model) as host,
         Client(host.url, TOKEN, ambient=Brisk(lambda: 0.5)) as client,
     ):
-        made = await client.retry(lambda: client.request("POST", "/api/contexts", {"mode": "agent"}))
-        async with ContextReplica(client, made["context_id"]) as copy:
-            await client.send(made["context_id"], "hello")
+        created = await client.retry(lambda: client.request("POST", "/api/contexts", {"mode": "agent"}))
+        async with ContextReplica(client, created["context_id"]) as copy:
+            await client.send(created["context_id"], "hello")
             await copy.until(lambda copy: copy.is_settled and list(pieces) in copy.texts.values())
             await host.end(signal.SIGKILL)
             (written,) = (tmp_path / "data").rglob("streaming.log")
@@ -370,8 +372,8 @@ async def test_text_that_a_power_loss_took_from_the_server_leaves_the_replica(tm
 class WatchedClient(Client):
     """It can be told to hold back what it has pulled of a context; and it says which signals were taken."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
         self.pulled = asyncio.Event()
         self.let_go = asyncio.Event()
         self.let_go.set()
@@ -382,15 +384,15 @@ class WatchedClient(Client):
         await super().__aenter__()
         return self
 
-    async def request(self, method: str, path: str, *given: Any, **options: Any) -> Any:
-        found = await super().request(method, path, *given, **options)
+    async def request(self, method: str, path: str, *args: Any, **options: Any) -> Any:
+        response = await super().request(method, path, *args, **options)
         if options.get("kind") is ContextView:
             self.pulled.set()
             await self.let_go.wait()
-        return found
+        return response
 
-    async def events(self, *given: Any) -> AsyncIterator[tuple[str, Any]]:
-        async for name, data in super().events(*given):
+    async def events(self, *args: Any) -> AsyncIterator[tuple[str, Any]]:
+        async for name, data in super().events(*args):
             yield name, data
             if name == "StateChanged":
                 self._states.append(data["state"]["type"])
@@ -433,10 +435,10 @@ class FullStore(MemoryStore):
 
     is_full = False
 
-    def append_deltas(self, *given: Any) -> None:
+    def append_deltas(self, *args: Any) -> None:
         if self.is_full:
             raise StoreRefused(Code.STORE_REFUSED, detail="as it was told to")
-        super().append_deltas(*given)
+        super().append_deltas(*args)
 
 
 async def test_a_state_signalled_during_a_pull_is_not_lost(tmp_path: Path) -> None:
@@ -522,9 +524,9 @@ async def test_a_state_signalled_in_short_is_pulled_whole(state: str, tmp_path: 
             await world.turn(context_id)
             live = await world.runtime.context(context_id)
             await copy.until(lambda copy: copy.is_settled and present(copy.context).current_state == live.state)
-            told = client.times_told(state)
+            count = client.times_told(state)
             live.publish_state()  # the same once more, as when it comes late
-            await client.until_told(state, told + 1)
+            await client.until_told(state, count + 1)
             await copy.until(lambda copy: copy.is_settled)
             assert present(copy.context).current_state == live.state
 

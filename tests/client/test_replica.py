@@ -20,8 +20,8 @@ def is_idle(copy: ContextReplica) -> bool:
 async def test_a_replica_follows_a_turn_and_equals_a_fresh_load(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("change", "a")), Answer(text="Hello there, this is an answer.", delta_delay=0.01))
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        made = await client.request("POST", "/api/contexts", {"mode": "supervised"})
-        context_id = made["context_id"]
+        created = await client.request("POST", "/api/contexts", {"mode": "supervised"})
+        context_id = created["context_id"]
         async with ContextReplica(client, context_id) as copy:
             await client.send(context_id, "go")
             await copy.until(

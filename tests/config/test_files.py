@@ -70,13 +70,13 @@ def configured(tmp_path: Path, text: str) -> Configuration:
     path = tmp_path / "config.toml"
     path.write_text(text)
     (tmp_path / "tools.toml").write_text("[tools.edit_file]\nenabled = false\n")
-    found = Configuration(path)
-    found.trust_store = Trust(tmp_path / "data/trust.json", lambda: "2026-01-01T00:00:00Z")
-    return found
+    configuration = Configuration(path)
+    configuration.trust_store = Trust(tmp_path / "data/trust.json", lambda: "2026-01-01T00:00:00Z")
+    return configuration
 
 
-def trust(found: Configuration, workspace: str) -> None:
-    found.trust(workspace, found.status(workspace).digest)
+def trust(configuration: Configuration, workspace: str) -> None:
+    configuration.trust(workspace, configuration.status(workspace).digest)
 
 
 def project(tmp_path: Path, text: str, tools: str = "") -> str:
@@ -88,9 +88,9 @@ def project(tmp_path: Path, text: str, tools: str = "") -> str:
 
 
 def test_every_key_of_the_configuration_has_its_effect(tmp_path: Path) -> None:
-    found = configured(tmp_path, EVERYTHING)
-    steering = found.workspace_policy("/etc/thing")
-    mode = found.modes.named("d")
+    configuration = configured(tmp_path, EVERYTHING)
+    steering = configuration.workspace_policy("/etc/thing")
+    mode = configuration.modes.named("d")
     assert (mode.name, mode.only_beneath, mode.mutating) == ("docs", ("docs",), Verdict.ALLOW)
     assert mode.withholds == frozenset({"execute"})
     assert steering.mode == "docs"
@@ -99,17 +99,17 @@ def test_every_key_of_the_configuration_has_its_effect(tmp_path: Path) -> None:
     assert [(rule.effect, rule.scope.tool) for rule in steering.rules] == [("deny", "execute"), ("allow", "read_file")]
     assert steering.rules[0].origin.file == f"{tmp_path / 'config.toml'}, line 21"
     assert steering.disabled == frozenset({"edit_file"})
-    own = found.model_catalog.facts("gpt-4.1")
+    own = configuration.model_catalog.facts("gpt-4.1")
     assert own == ModelFacts(window=200_000, vision=True, tokenizer="o200k", price=Price(input=3, output=9))
-    own = found.model_catalog.facts("house/llama-3.1-8b")
+    own = configuration.model_catalog.facts("house/llama-3.1-8b")
     assert own == ModelFacts(window=128_000, vision=True, tokenizer="cl100k"), "what is left out is what is known"
-    assert found.file.limits.rounds == 7
+    assert configuration.file.limits.rounds == 7
 
 
 def test_without_a_file_there_are_defaults(tmp_path: Path) -> None:
-    found = Configuration(tmp_path / "nothing.toml")
-    assert list(found.modes.all) == ["agent", "supervised", "review", "plan", "ask"]
-    assert found.workspace_policy(str(tmp_path)).rules == ()
+    configuration = Configuration(tmp_path / "nothing.toml")
+    assert list(configuration.modes.all) == ["agent", "supervised", "review", "plan", "ask"]
+    assert configuration.workspace_policy(str(tmp_path)).rules == ()
 
 
 WRONG = [
@@ -215,12 +215,12 @@ def test_folder_settings_apply_through_links(tmp_path: Path) -> None:
     (workspace / "real").mkdir(parents=True)
     (workspace / "deploy").symlink_to("real")
     (tmp_path / "link").symlink_to(workspace)
-    found = configured(
+    configuration = configured(
         tmp_path,
         f'[directories]\n"deploy" = "plan"\n"{tmp_path}/link" = "ask"\n'
         f'[[rules]]\neffect = "deny"\nfolder = "deploy"\nworkspace = "{workspace}/"\n',
     )
-    steering = found.workspace_policy(str(workspace))
+    steering = configuration.workspace_policy(str(workspace))
     assert {(each.folder, each.mode.name) for each in steering.folder_modes} == {
         *(("deploy", "plan"), ("real", "plan"), (".", "ask")),
     }
@@ -262,16 +262,18 @@ def test_a_mode_that_is_not_looser_allows_nothing_more_under_any_rules() -> None
 
 
 def test_a_project_adds_strictness(tmp_path: Path) -> None:
-    found = configured(tmp_path, 'mode = "supervised"\n[approval]\npolicy = "white_list"\ntools = ["read_file"]')
+    configuration = configured(
+        tmp_path, 'mode = "supervised"\n[approval]\npolicy = "white_list"\ntools = ["read_file"]'
+    )
     workspace = project(
         tmp_path,
         'mode = "ask"\n[approval]\npolicy = "manual"\n[directories]\ndeploy = "plan"\n'
         '[[rules]]\neffect = "ask"\ntool = "execute"',
         "[tools.delegate]\nenabled = false",
     )
-    assert found.workspace_policy(workspace).mode == "supervised", "nothing of it counts before it is trusted"
-    trust(found, workspace)
-    steering = found.workspace_policy(workspace)
+    assert configuration.workspace_policy(workspace).mode == "supervised", "nothing of it counts before it is trusted"
+    trust(configuration, workspace)
+    steering = configuration.workspace_policy(workspace)
     assert steering.mode == "ask"
     assert steering.preference.kind == "white_list", "the person's own stays"
     assert [policy.kind for policy in steering.policies] == ["manual"], "and the project's holds beside it"
@@ -297,23 +299,25 @@ FORBIDDEN = [
 
 @pytest.mark.parametrize(("text", "key"), FORBIDDEN)
 def test_a_project_can_neither_loosen_the_settings_nor_act_for_the_person(tmp_path: Path, text: str, key: str) -> None:
-    found = configured(tmp_path, 'mode = "supervised"')
+    configuration = configured(tmp_path, 'mode = "supervised"')
     workspace = project(tmp_path, text)
     with pytest.raises(InvalidInput) as caught:
-        trust(found, workspace)
+        trust(configuration, workspace)
     assert caught.value.reason.params["key"] == key
     assert workspace in caught.value.reason.params["file"]
-    assert found.status(workspace).status == "new"
+    assert configuration.status(workspace).status == "new"
 
 
 def test_a_trusted_configuration_holds_until_the_person_trusts_another(tmp_path: Path) -> None:
-    found = configured(tmp_path, "")
+    configuration = configured(tmp_path, "")
     workspace = project(tmp_path, '[directories]\ndeploy = "plan"')
-    trust(found, workspace)
-    before = found.workspace_policy(workspace)
+    trust(configuration, workspace)
+    before = configuration.workspace_policy(workspace)
     project(tmp_path, "")
-    assert found.status(workspace).status == "changed"
-    assert found.workspace_policy(workspace) == before, "who can write it must not be able to take it away meanwhile"
+    assert configuration.status(workspace).status == "changed"
+    assert configuration.workspace_policy(workspace) == before, (
+        "who can write it must not be able to take it away meanwhile"
+    )
     again = configured(tmp_path, "")
     assert again.workspace_policy(workspace) == before, "nor by a restart"
     trust(again, workspace)

@@ -29,9 +29,9 @@ def configured(folder: Path, **files: str) -> Configuration:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     environment = {"PILOTHOUSE_CONFIG": str(folder / "config.toml"), "PILOTHOUSE_DATA_DIR": str(folder / "data")}
-    made = read_settings(environment).configuration
-    made.read_mcp_server_warnings = mcp_server_warnings
-    return made
+    configuration = read_settings(environment).configuration
+    configuration.read_mcp_server_warnings = mcp_server_warnings
+    return configuration
 
 
 def ignored(configuration: Configuration, workspace: str | None = None) -> list[tuple[str, int, str]]:
@@ -42,12 +42,12 @@ def ignored(configuration: Configuration, workspace: str | None = None) -> list[
 
 
 def test_the_documented_example_works_unchanged(tmp_path: Path) -> None:
-    found = configured(tmp_path, config="", tools=(DATA / "tools.toml").read_text())
-    steering = found.workspace_policy(None)
+    configuration = configured(tmp_path, config="", tools=(DATA / "tools.toml").read_text())
+    steering = configuration.workspace_policy(None)
     assert steering.disabled == frozenset({"system_control"})
     assert steering.always_ask == frozenset({"file_system"})
     assert steering.command_lists == ((("ls",), ("pwd",)),)
-    assert ignored(found) == [
+    assert ignored(configuration) == [
         ("tools.toml", 9, "tools.codebase.index_on_startup"),
         ("tools.toml", 16, "tools.mcp.auto_discover"),
         ("tools.toml", 17, "tools.mcp.servers"),
@@ -61,13 +61,13 @@ def test_the_documented_example_works_unchanged(tmp_path: Path) -> None:
 def test_unknown_keys_are_reported_with_file_and_line_and_change_nothing(
     tmp_path: Path,
 ) -> None:
-    found = configured(
+    configuration = configured(
         tmp_path,
         config='mode = "ask"\napproval_policy = "never"\n[[hooks]]\nrun = "x"\n[server]\ntls = true\n'
         "[limits]\nrounds = 7\nfiles = 3\n[sandbox.network]\nallow = true\n[models.x]\ncache = 1\n",
         tools="version = 2\n[tools.mcp]\nenabled = false\nlazy = true\n",
     )
-    assert ignored(found) == [
+    assert ignored(configuration) == [
         ("config.toml", 2, "approval_policy"),
         ("config.toml", 3, "hooks"),
         ("config.toml", 10, "sandbox"),
@@ -77,10 +77,10 @@ def test_unknown_keys_are_reported_with_file_and_line_and_change_nothing(
         ("tools.toml", 1, "version"),
         ("tools.toml", 4, "tools.mcp.lazy"),
     ]
-    assert (found.workspace_policy(None).mode, found.file.limits.rounds) == ("ask", 7)
-    assert found.workspace_policy(None).disabled == frozenset({"mcp"})
+    assert (configuration.workspace_policy(None).mode, configuration.file.limits.rounds) == ("ask", 7)
+    assert configuration.workspace_policy(None).disabled == frozenset({"mcp"})
     for language in ("en", "zh"):
-        assert f"{tmp_path / 'config.toml'}" in translate(found.warnings()[0], language)
+        assert f"{tmp_path / 'config.toml'}" in translate(configuration.warnings()[0], language)
 
 
 @pytest.mark.parametrize(
@@ -119,13 +119,13 @@ def test_a_typing_error_never_lifts_a_restriction(tmp_path: Path, name: str, tex
 
 def test_a_table_for_a_misspelt_tool_is_refused_and_one_for_an_unknown_tool_reported(tmp_path: Path) -> None:
     for text, is_refused in (("[tools.exceute]\nenabled = false", True), ("[tools.browser]\nenabled = false", False)):
-        found = configured(tmp_path, tools=text)
+        configuration = configured(tmp_path, tools=text)
         if is_refused:
             with pytest.raises(InvalidInput, match="Did you mean 'execute'"):
-                found.check_tools(["execute", "read_file"], ["mcp"])
+                configuration.check_tools(["execute", "read_file"], ["mcp"])
         else:
-            found.check_tools(["execute", "read_file"], ["mcp"])
-            assert ignored(found) == [("tools.toml", 1, "tools.browser")]
+            configuration.check_tools(["execute", "read_file"], ["mcp"])
+            assert ignored(configuration) == [("tools.toml", 1, "tools.browser")]
 
 
 NAMED_TOOLS = [
@@ -158,19 +158,19 @@ def test_a_trusted_folder_whose_rule_misspells_a_tool_is_refused_also_later(tmp_
     folder = tmp_path / "project"
     rule = '[[rules]]\neffect = "deny"\ntool = "{}"\n'
     configured(folder / ".pilothouse", config=rule.format("excute"))
-    found = configured(tmp_path / "own", config="")
-    found.trust(str(folder), found.status(str(folder)).digest)
-    found.check_tools(["execute"], ["mcp"])
+    configuration = configured(tmp_path / "own", config="")
+    configuration.trust(str(folder), configuration.status(str(folder)).digest)
+    configuration.check_tools(["execute"], ["mcp"])
     with pytest.raises(InvalidInput, match="excute"):
-        found.workspace_policy(str(folder))
+        configuration.workspace_policy(str(folder))
     configured(folder / ".pilothouse", config=rule.format("deploy"))
-    found.trust(str(folder), found.status(str(folder)).digest)
-    assert ignored(found, str(folder)) == [("config.toml", 3, "rules.0.tool")], "others may have such a tool"
+    configuration.trust(str(folder), configuration.status(str(folder)).digest)
+    assert ignored(configuration, str(folder)) == [("config.toml", 3, "rules.0.tool")], "others may have such a tool"
 
 
 def test_a_folders_files_are_read_by_the_same_rule(tmp_path: Path) -> None:
-    found = configured(tmp_path / "own", config="")
-    found.check_tools(["execute"], ["mcp"])
+    configuration = configured(tmp_path / "own", config="")
+    configuration.check_tools(["execute"], ["mcp"])
     folder = tmp_path / "project"
     configured(
         folder / ".pilothouse",
@@ -178,18 +178,18 @@ def test_a_folders_files_are_read_by_the_same_rule(tmp_path: Path) -> None:
         tools="[tools.browser]\nenabled = false\n",
         mcp_servers='{"servers": {"a": {"command": "${input:x}"}}, "inputs": []}',
     )
-    found.trust(str(folder), found.status(str(folder)).digest)
-    assert found.workspace_policy(str(folder)).mode == "ask"
-    assert ignored(found, str(folder)) == [
+    configuration.trust(str(folder), configuration.status(str(folder)).digest)
+    assert configuration.workspace_policy(str(folder)).mode == "ask"
+    assert ignored(configuration, str(folder)) == [
         ("config.toml", 2, "openai_api_key"),
         ("tools.toml", 1, "tools.browser"),
         ("mcp_servers.json", 1, "inputs"),
         ("mcp_servers.json", 1, "servers.a.command"),
     ]
-    assert ignored(found) == [], "those of a folder are told in that folder"
+    assert ignored(configuration) == [], "those of a folder are told in that folder"
     (folder / ".pilothouse/tools.toml").write_text("[tools.exceute]\nenabled = false\n")
     with pytest.raises(InvalidInput, match="exceute"):
-        found.trust(str(folder), found.status(str(folder)).digest)
+        configuration.trust(str(folder), configuration.status(str(folder)).digest)
 
 
 def test_comments_do_not_hide_the_programs_that_a_folders_servers_are_started_with(tmp_path: Path) -> None:
@@ -208,9 +208,14 @@ def test_comments_do_not_hide_the_programs_that_a_folders_servers_are_started_wi
 
 def test_a_mark_of_the_byte_order_and_line_ends_of_windows_are_fine(tmp_path: Path) -> None:
     texts = {"config": 'mode = "ask"\ncolour = 1\n', "tools": "[tools.mcp]\nenabled = false\n"}
-    found = configured(tmp_path, **{name: "\ufeff" + text.replace("\n", "\r\n") for name, text in texts.items()})
-    assert (found.workspace_policy(None).mode, found.workspace_policy(None).disabled) == ("ask", frozenset({"mcp"}))
-    assert ignored(found) == [("config.toml", 2, "colour")]
+    configuration = configured(
+        tmp_path, **{name: "\ufeff" + text.replace("\n", "\r\n") for name, text in texts.items()}
+    )
+    assert (configuration.workspace_policy(None).mode, configuration.workspace_policy(None).disabled) == (
+        "ask",
+        frozenset({"mcp"}),
+    )
+    assert ignored(configuration) == [("config.toml", 2, "colour")]
 
 
 def test_a_set_up_that_a_later_version_has_stored_is_read(tmp_path: Path) -> None:

@@ -34,31 +34,35 @@ every = 30
 
 
 def test_every_key_of_the_window_table_has_its_effect(tmp_path: Path) -> None:
-    found = configured(tmp_path, WINDOW + OVERVIEW)
-    assert found.budget == Budget(trigger=0.7, target=0.25, recent=4, strategy="importance", auto_compress=False)
-    assert found.file.window.token_budget == 20_000
-    assert found.overview == OverviewSettings(
+    configuration = configured(tmp_path, WINDOW + OVERVIEW)
+    assert configuration.budget == Budget(
+        trigger=0.7, target=0.25, recent=4, strategy="importance", auto_compress=False
+    )
+    assert configuration.file.window.token_budget == 20_000
+    assert configuration.overview == OverviewSettings(
         enabled=False, depth=2, tokens=900, recent=0, parts=frozenset({"tree", "recent"}), every=30
     )
 
 
 @pytest.mark.parametrize("text", ["", "[window]\n[overview]\n"], ids=["no tables", "empty tables"])
 def test_missing_keys_have_their_defaults(tmp_path: Path, text: str) -> None:
-    found = configured(tmp_path, text)
+    configuration = configured(tmp_path, text)
     usual = Budget(tokens=128_000, trigger=0.8, target=0.5, recent=10, strategy="intelligent", auto_compress=True)
-    assert found.budget == usual
-    assert found.file.window.token_budget is None
+    assert configuration.budget == usual
+    assert configuration.file.window.token_budget is None
     parts: frozenset[OverviewPart] = frozenset({"tree", "languages", "entry_points", "recent"})
-    assert found.overview == OverviewSettings(enabled=True, depth=3, tokens=1500, recent=5, parts=parts, every=None)
+    assert configuration.overview == OverviewSettings(
+        enabled=True, depth=3, tokens=1500, recent=5, parts=parts, every=None
+    )
 
 
 @pytest.mark.parametrize(
-    "given", [WINDOW, "", '[models."scripted.json"]\nwindow = 40_000\n'], ids=["set", "none", "model"]
+    "source", [WINDOW, "", '[models."scripted.json"]\nwindow = 40_000\n'], ids=["set", "none", "model"]
 )
-async def test_a_runtime_uses_the_window_settings_of_the_file(tmp_path: Path, given: str) -> None:
+async def test_a_runtime_uses_the_window_settings_of_the_file(tmp_path: Path, source: str) -> None:
     script = tmp_path / "scripted.json"
     script.write_text('{"turn": []}')
-    (tmp_path / "config.toml").write_text(given.replace('"scripted.json"', f'"{script}"') + OVERVIEW)
+    (tmp_path / "config.toml").write_text(source.replace('"scripted.json"', f'"{script}"') + OVERVIEW)
     settings = read_settings(
         {"PILOTHOUSE_CONFIG": str(tmp_path / "config.toml")},
         model=f"scripted:{script}",
@@ -67,10 +71,10 @@ async def test_a_runtime_uses_the_window_settings_of_the_file(tmp_path: Path, gi
     async with build_runtime(settings, {}, store=MemoryStore()) as runtime:
         meter = await runtime.meter(await runtime.create_context(tmp_path))
         assert runtime.dependencies.overview == settings.configuration.overview
-    if given == WINDOW:
+    if source == WINDOW:
         assert (meter.budget, meter.trigger, meter.target, meter.auto_compress) == (20_000, 14_000, 5_000, False)
     else:
-        assert (meter.budget, meter.auto_compress) == (40_000 if given else 128_000, True)
+        assert (meter.budget, meter.auto_compress) == (40_000 if source else 128_000, True)
 
 
 WRONG = [
@@ -131,8 +135,8 @@ def test_a_wrong_value_is_refused_with_file_line_key_and_allowed_values(tmp_path
     assert (reason.params["file"], reason.params["line"], reason.params["key"]) == where
     assert reason.params["allowed"].startswith(allowed)
     for language in ("en", "zh"):
-        told = translate(reason, language)
-        assert all(str(part) in told for part in (*where, allowed))
+        text = translate(reason, language)
+        assert all(str(part) in text for part in (*where, allowed))
 
 
 @pytest.mark.parametrize("text", ["window = 3", "overview = []", "[[window]]\nrecent = 1"])
@@ -157,11 +161,11 @@ def test_a_target_is_measured_against_the_trigger_that_holds(tmp_path: Path) -> 
     [("[window]\nauto_compress = false", "window"), ("[overview]\nenabled = false", "overview"), (WINDOW, "window")],
 )
 def test_a_project_cannot_change_window_settings(tmp_path: Path, text: str, key: str) -> None:
-    found = configured(tmp_path, "")
+    configuration = configured(tmp_path, "")
     workspace = project(tmp_path, text)
     with pytest.raises(InvalidInput) as caught:
-        trust(found, workspace)
+        trust(configuration, workspace)
     params = caught.value.reason.params
     assert (params["key"], params["allowed"]) == (key, "mode, approval, directories, rules")
-    assert (workspace in params["file"], str(found.user_file) in params["detail"]) == (True, True)
-    assert (found.budget, found.overview) == (Budget(), OverviewSettings())
+    assert (workspace in params["file"], str(configuration.user_file) in params["detail"]) == (True, True)
+    assert (configuration.budget, configuration.overview) == (Budget(), OverviewSettings())

@@ -145,8 +145,8 @@ def test_plan_mode_runs_read_only_commands_only_if_configured() -> None:
 
 def test_undo_runs_without_approval_in_review_and_asks_or_is_denied_elsewhere() -> None:
     facts = CallFacts(tool="undo", effect="mutating", digest="d")
-    found = {name: decide(facts, PolicySnapshot(mode=mode)).verdict for name, mode in MODES.all.items()}
-    assert found == {
+    verdicts = {name: decide(facts, PolicySnapshot(mode=mode)).verdict for name, mode in MODES.all.items()}
+    assert verdicts == {
         "agent": Verdict.ALLOW,
         "supervised": Verdict.ASK,
         "review": Verdict.ALLOW,

@@ -64,7 +64,7 @@ scopes = st.builds(
 rules = st.lists(
     st.builds(
         Rule,
-        id=st.uuids().map(lambda found: RuleId(str(found))),
+        id=st.uuids().map(lambda uuid: RuleId(str(uuid))),
         effect=st.sampled_from(["allow", "ask", "deny"]),
         scope=scopes,
         origin=st.just(Origin(by="me", at="then")),
@@ -151,13 +151,13 @@ def standing(mode: str = "agent", **fields: Any) -> PolicySnapshot:
 
 
 def test_a_denial_names_the_rule_that_decided() -> None:
-    found = decide(call(touches=("docs/a.md",)), standing(rules=(rule("deny", folder="docs"),)))
-    assert (found.verdict, found.rule, found.reason.code) == (DENY, "deny-rule", Code.RULE_DENIES)
+    decision = decide(call(touches=("docs/a.md",)), standing(rules=(rule("deny", folder="docs"),)))
+    assert (decision.verdict, decision.rule, decision.reason.code) == (DENY, "deny-rule", Code.RULE_DENIES)
 
 
 def test_an_allow_rule_allows_a_call_that_would_ask_and_is_named() -> None:
-    found = decide(call(), standing("supervised", rules=(rule("allow", tool="write_file"),)))
-    assert (found.verdict, found.rule, found.reason.code) == (RUN, "allow-rule", Code.RULE_ALLOWS)
+    decision = decide(call(), standing("supervised", rules=(rule("allow", tool="write_file"),)))
+    assert (decision.verdict, decision.rule, decision.reason.code) == (RUN, "allow-rule", Code.RULE_ALLOWS)
 
 
 @pytest.mark.parametrize("mode", ["review", "plan", "ask"])
@@ -166,11 +166,11 @@ def test_an_allow_rule_allows_no_call_that_only_a_person_or_nobody_may_approve(m
 
 
 def test_a_broad_allow_rule_does_not_open_what_a_particular_rule_asks_for() -> None:
-    broad, asked = rule("allow", tool="write_file"), rule("ask", tool="write_file", folder="deploy")
+    broad, asking = rule("allow", tool="write_file"), rule("ask", tool="write_file", folder="deploy")
     exact = rule("allow", tool="write_file", fingerprint="f")
     touched = call(touches=("deploy/x",))
-    assert decide(touched, standing(rules=(broad, asked))).verdict is WAIT
-    assert decide(touched, standing(rules=(exact, asked))).verdict is RUN
+    assert decide(touched, standing(rules=(broad, asking))).verdict is WAIT
+    assert decide(touched, standing(rules=(exact, asking))).verdict is RUN
 
 
 def test_of_two_rules_of_the_same_width_ask_wins() -> None:
@@ -217,11 +217,11 @@ def test_a_custom_mode_can_be_limited_to_changes_in_its_folders() -> None:
 
 def test_an_elevation_allows_what_review_asks_about_and_nothing_else() -> None:
     elevated = standing("review", elevated=True)
-    found = decide(call(), elevated)
-    assert (found.verdict, found.elevated) == (RUN, True)
+    decision = decide(call(), elevated)
+    assert (decision.verdict, decision.elevated) == (RUN, True)
     assert not decide(call("read_file", effect="read_only"), elevated).elevated
-    asked = standing("review", elevated=True, rules=(rule("ask", tool="write_file"),))
-    assert decide(call(), asked).verdict is WAIT
+    asking = standing("review", elevated=True, rules=(rule("ask", tool="write_file"),))
+    assert decide(call(), asking).verdict is WAIT
     approved = Approval(by="me", at="now", digest="d", mode="review")
     assert not decide(call(), elevated, approved).elevated, "an approved call uses no elevation up"
 
@@ -229,8 +229,8 @@ def test_an_elevation_allows_what_review_asks_about_and_nothing_else() -> None:
 def test_a_changing_tool_that_review_lets_run_counts_as_a_call_of_an_elevation() -> None:
     undo = call("undo", touches=None)
     assert not decide(undo, standing("review")).elevated
-    found = decide(undo, standing("review", elevated=True))
-    assert (found.verdict, found.elevated, found.reason.code) == (RUN, True, Code.ELEVATION_RUNS)
+    decision = decide(undo, standing("review", elevated=True))
+    assert (decision.verdict, decision.elevated, decision.reason.code) == (RUN, True, Code.ELEVATION_RUNS)
     approved = Approval(by="me", at="now", digest="d", mode="review")
     assert not decide(undo, standing("review", elevated=True), approved).elevated
     denied = standing("review", elevated=True, rules=(rule("deny", tool="undo"),))
@@ -248,8 +248,8 @@ def test_the_elevation_of_an_ancestor_frees_no_undo_of_a_sub_agent() -> None:
 
 def test_a_sub_agent_is_never_freer_than_its_parent() -> None:
     for above, verdict in (("agent", RUN), ("supervised", WAIT), ("review", WAIT), ("plan", DENY), ("ask", DENY)):
-        found = decide(call(), standing("agent", ancestors=(standing(above),)))
-        assert found.verdict is verdict
+        decision = decide(call(), standing("agent", ancestors=(standing(above),)))
+        assert decision.verdict is verdict
     assert not is_offered("write_file", "mutating", standing("agent", ancestors=(standing("plan"),)))
     bound = standing("agent", ancestors=(standing("agent", rules=(rule("deny", tool="write_file"),)),))
     assert decide(call(), bound).verdict is DENY
@@ -310,13 +310,13 @@ def test_a_mode_that_allows_any_single_call_more_is_looser() -> None:
 
 
 def test_no_rule_allows_or_denies_a_question() -> None:
-    asked = CallFacts(tool="ask_user", effect="question", digest="d")
+    question = CallFacts(tool="ask_user", effect="question", digest="d")
     strict = standing(
         "agent", rules=(rule("deny", tool="*"), rule("allow", tool="*")), policies=(Policy(kind="manual"),)
     )
     approval = Approval(by="me", at="now", digest="d", mode="agent")
-    assert decide(asked, strict, approval).verdict is WAIT
-    assert decide(asked, standing("ask")).verdict is DENY
+    assert decide(question, strict, approval).verdict is WAIT
+    assert decide(question, standing("ask")).verdict is DENY
 
 
 def test_rules_count_in_their_conversation_their_workspace_and_their_time_only() -> None:

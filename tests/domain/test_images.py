@@ -15,9 +15,9 @@ PICTURE = b64encode(picture()).decode()
 
 
 def refused(**fields: Any) -> InvalidInput:
-    with pytest.raises(InvalidInput) as found:
+    with pytest.raises(InvalidInput) as caught:
         check_payloads([parse_payload({"type": "image", **fields})])
-    return found.value
+    return caught.value
 
 
 @pytest.mark.parametrize(

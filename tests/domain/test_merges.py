@@ -25,12 +25,12 @@ def model(
         common = 0
         while common < min(len(source), len(target)) and source[common] == target[common]:
             common += 1
-        asked = source[common:]
+        wanted = source[common:]
     else:
-        asked = chosen
+        wanted = chosen
     merged: list[MessageId] = []
     doubled: list[MessageId] = []
-    for each in asked:
+    for each in wanted:
         (doubled if each in target or each in merged else merged).append(each)
     return merged, doubled
 
@@ -44,10 +44,10 @@ def test_merge_candidates_equal_those_of_a_simple_model(
     chosen = data.draw(st.lists(st.sampled_from(source), min_size=1)) if strategy == "cherry_pick" and source else []
     if strategy == "cherry_pick" and not chosen:
         return
-    found = merge_candidates(source, target, strategy, chosen)
+    candidates = merge_candidates(source, target, strategy, chosen)
     merged, doubled = model(source, target, strategy, chosen)
-    assert [source[position] for position in found.positions] == merged
-    assert [source[position] for position in found.already_there] == doubled
+    assert [source[position] for position in candidates.positions] == merged
+    assert [source[position] for position in candidates.already_there] == doubled
     assert not set(merged) & set(target)
 
 
@@ -76,10 +76,10 @@ def test_every_merged_message_knows_where_it_came_from(before: int, positions: l
         by="me",
     )
     branch = Branch(name="main", key="k", created_at="", length=before + len(positions) + 2, merged=(block,))
-    found = [origin_of(branch, at) for at in range(branch.length)]
-    assert [origin.position for origin in found if origin is not None] == positions
-    assert found[:before] == [None] * before
-    assert found[-2:] == [None, None]
+    origins = [origin_of(branch, at) for at in range(branch.length)]
+    assert [origin.position for origin in origins if origin is not None] == positions
+    assert origins[:before] == [None] * before
+    assert origins[-2:] == [None, None]
     cut = merged_blocks_within(branch, before + 1)
     assert [each.count for each in cut] == [1]
     assert merged_blocks_within(branch, before) == ()

@@ -39,9 +39,9 @@ def in_a_world(*answers: Answer, story: Any, store_in: str | None = None) -> Any
 
         async def run() -> Any:
             world = World(Path(folder), *answers, store=store)
-            found = await story(world)
+            result = await story(world)
             await world.runtime.close()
-            return found
+            return result
 
         return asyncio.run(run())
 

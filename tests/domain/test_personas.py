@@ -24,8 +24,8 @@ switched_off = st.frozensets(st.sampled_from([*TOOLS, *TOOLS.values()]))
 
 def off(disabled: frozenset[str], policy: ToolPolicy | None) -> set[str]:
     chosen = None if policy is None else "x"
-    known = Personas([] if policy is None else [Persona("x", tools=policy)])
-    return {tool for tool, kind in TOOLS.items() if tool_refusal(disabled, chosen, known, tool=tool, category=kind)}
+    personas = Personas([] if policy is None else [Persona("x", tools=policy)])
+    return {tool for tool, kind in TOOLS.items() if tool_refusal(disabled, chosen, personas, tool=tool, category=kind)}
 
 
 @given(disabled=switched_off, policy=policies)
@@ -57,11 +57,13 @@ def test_a_sub_agent_has_only_tools_that_its_own_and_its_parents_persona_allow(
     policy: ToolPolicy, above: ToolPolicy, disabled: frozenset[str]
 ) -> None:
     def standing(each: ToolPolicy, over: tuple[PolicySnapshot, ...] = ()) -> PolicySnapshot:
-        known = Personas([Persona("x", tools=each)])
-        found = {tool: tool_refusal(disabled, "x", known, tool=tool, category=kind) for tool, kind in TOOLS.items()}
+        personas = Personas([Persona("x", tools=each)])
+        refusals = {
+            tool: tool_refusal(disabled, "x", personas, tool=tool, category=kind) for tool, kind in TOOLS.items()
+        }
         return PolicySnapshot(
             mode=MODES.named("agent"),
-            denied={tool: reason for tool, reason in found.items() if reason is not None},
+            denied={tool: reason for tool, reason in refusals.items() if reason is not None},
             ancestors=over,
         )
 
@@ -84,9 +86,9 @@ def test_a_persona_that_is_gone_permits_nothing_and_having_none_permits_all() ->
 def test_a_persons_own_persona_hides_a_projects_one_of_the_same_id() -> None:
     mine = Persona("reader", role="mine")
     theirs = [Persona("reader", role="theirs", origin="project"), Persona("writer", origin="project")]
-    found = Personas([mine], theirs)
-    assert dict(found) == {"reader": mine, "writer": theirs[1]}
-    assert found.hidden == (theirs[0],)
+    personas = Personas([mine], theirs)
+    assert dict(personas) == {"reader": mine, "writer": theirs[1]}
+    assert personas.hidden == (theirs[0],)
     assert Persona("reader").name == "reader"
 
 

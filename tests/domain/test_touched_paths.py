@@ -6,7 +6,7 @@ from pilothouse.domain.touched_paths import clean_folder, is_beneath, may_touch,
 
 
 @pytest.mark.parametrize(
-    ("path", "folder", "found"),
+    ("path", "folder", "expected"),
     [
         ("docs/a", "docs", True),
         ("docs/a", "docs/", True),
@@ -20,8 +20,8 @@ from pilothouse.domain.touched_paths import clean_folder, is_beneath, may_touch,
         ("/etc", "/", True),
     ],
 )
-def test_beneath(path: str, folder: str, found: bool) -> None:
-    assert is_beneath(path, folder) is found
+def test_beneath(path: str, folder: str, expected: bool) -> None:
+    assert is_beneath(path, folder) is expected
 
 
 def test_a_path_that_climbs_reaches_everything_and_stays_nowhere() -> None:

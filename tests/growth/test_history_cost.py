@@ -50,12 +50,12 @@ async def turn_after(tmp_path: Path, count: int) -> tuple[int, int]:
 
 @pytest.mark.seconds(600)
 async def test_a_turn_writes_the_same_at_10_1_000_and_100_000_messages(tmp_path: Path, record_property: Record) -> None:
-    found = {count: await turn_after(tmp_path / str(count), count) for count in (10, 1_000, 100_000)}
-    for count, (opened, written) in found.items():
+    bytes_by_count = {count: await turn_after(tmp_path / str(count), count) for count in (10, 1_000, 100_000)}
+    for count, (opened, written) in bytes_by_count.items():
         record_property(
             "figure", f"{count} messages: {opened} bytes read for opening, {written} bytes written for a turn"
         )
-    small, middle, large = found.values()
+    small, middle, large = bytes_by_count.values()
     # A short branch lists its ids in metadata.json; from then on, only the digits of counts differ.
     assert abs(middle[1] - large[1]) < 100
     assert large[1] <= small[1] + 3000

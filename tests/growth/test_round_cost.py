@@ -60,9 +60,9 @@ class Store(MemoryStore):
     async def branch_ids(
         self, context_id: ContextId, branch: str, start: int = 0, stop: int | None = None
     ) -> list[MessageId]:
-        found = await super().branch_ids(context_id, branch, start, stop)
-        self._work.note("ids read", len(found))
-        return found
+        ids = await super().branch_ids(context_id, branch, start, stop)
+        self._work.note("ids read", len(ids))
+        return ids
 
     async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = 1) -> int:
         size = len(change.messages) + sum(map(len, change.appended.values())) + len(change.branches)
@@ -75,9 +75,9 @@ class CountedFormat(ChatCompletions):
         self._work = work
 
     def encode(self, message: ModelMessage) -> bytes:
-        found = super().encode(message)
-        self._work.note("messages encoded", len(found))
-        return found
+        encoded = super().encode(message)
+        self._work.note("messages encoded", len(encoded))
+        return encoded
 
 
 class Model(ScriptedAdapter):
@@ -87,15 +87,15 @@ class Model(ScriptedAdapter):
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Work:
-    made = Work()
+    counts = Work()
     plain = Estimate.count
 
     def counted(self: Estimate, text: str) -> int:
-        made.note("texts counted", len(text))
+        counts.note("texts counted", len(text))
         return plain(self, text)
 
     monkeypatch.setattr(Estimate, "count", counted)
-    return made
+    return counts
 
 
 async def long_world(work: Work, folder: Path, length: int, *answers: Answer, budget: Budget | None = None) -> World:
@@ -123,9 +123,9 @@ async def long_world(work: Work, folder: Path, length: int, *answers: Answer, bu
     return world
 
 
-def same_but_for_digits(found: Sequence[Work]) -> bool:
+def same_but_for_digits(works: Sequence[Work]) -> bool:
     """Counts are equal; sizes may differ by the digits of numbers that are told (how long something is)."""
-    first, last = found
+    first, last = works
     return first.keys() == last.keys() and all(
         abs(first[name] - last[name]) <= (40 if name.endswith("size") else 0) for name in first
     )
@@ -135,7 +135,7 @@ def same_but_for_digits(found: Sequence[Work]) -> bool:
 async def test_a_turn_encodes_counts_and_reads_the_same_after_1_000_and_100_000_messages(
     tmp_path: Path, work: Work, record_property: Record
 ) -> None:
-    found, cold = [], []
+    works, cold = [], []
     for length in SIZES:
         world = await long_world(work, tmp_path, length, DONE, looks("a"), looks("b"), DONE)
         with work.counting():
@@ -143,13 +143,13 @@ async def test_a_turn_encodes_counts_and_reads_the_same_after_1_000_and_100_000_
             cold.append(Work(work))
         with work.counting():
             await world.turn(LONG)
-            found.append(Work(work))
+            works.append(Work(work))
         assert len(world.model.requests[-1].messages) > length, "nothing was left out"
-    record_property("figure", f"a turn of 3 rounds after {SIZES[-1]} messages: {dict(found[-1])}")
-    assert same_but_for_digits(found), found
-    assert found[0]["messages encoded"] < 20
-    assert found[0]["messages read: size"] < 20
-    assert found[0]["ids read: size"] < 20
+    record_property("figure", f"a turn of 3 rounds after {SIZES[-1]} messages: {dict(works[-1])}")
+    assert same_but_for_digits(works), works
+    assert works[0]["messages encoded"] < 20
+    assert works[0]["messages read: size"] < 20
+    assert works[0]["ids read: size"] < 20
     assert [each["messages read: size"] >= length for each, length in zip(cold, SIZES, strict=True)] == [True, True]
     assert cold[-1]["texts counted"] < 100, "what is counted already is not counted again, also not by the first"
 
@@ -160,11 +160,11 @@ async def test_the_check_whether_a_request_fits_reads_no_message(tmp_path: Path,
         world = await long_world(work, tmp_path, length, DONE)
         await world.turn(LONG)
         live = await world.runtime.context(LONG)
-        made = await make_outline(live, MAIN)
-        history = await load_history(live, MAIN, made)
-        first = count_tokens(live, made, history).total
+        prompt = await make_outline(live, MAIN)
+        history = await load_history(live, MAIN, prompt)
+        first = count_tokens(live, prompt, history).total
         with work.counting():
-            total = count_tokens(live, made, history).total
+            total = count_tokens(live, prompt, history).total
             assert await due_plan(live, MAIN, history, total) is None
         assert total == first > 12 * length
         assert set(work) <= {"texts counted", "texts counted: size"}
@@ -177,21 +177,21 @@ async def test_the_check_whether_a_request_fits_reads_no_message(tmp_path: Path,
 
 @pytest.mark.seconds(300)
 async def test_after_a_compression_a_turn_costs_the_same_however_long_it_was(tmp_path: Path, work: Work) -> None:
-    found, again = [], []
+    works, again = [], []
     for length in SIZES:
         world = await long_world(work, tmp_path, length, DONE, looks("a"), DONE, looks("a"), DONE)
         await world.turn(LONG)
         await world.runtime.compress(LONG)
         with work.counting():
             await world.turn(LONG)
-            found.append(Work(work))
+            works.append(Work(work))
         with work.counting():
             await world.turn(LONG)
             again.append(Work(work))
         assert len(world.model.requests[-1].messages) < 40
-    assert same_but_for_digits(found), found
+    assert same_but_for_digits(works), works
     assert same_but_for_digits(again), again
-    assert found[0]["messages read: size"] < 60
+    assert works[0]["messages read: size"] < 60
     assert again[0]["messages read: size"] < 20
 
 
@@ -202,8 +202,10 @@ async def test_a_compression_reads_each_summarized_message_once(tmp_path: Path, 
     with work.counting():
         await world.turn(LONG)
     assert "main-original" in (await world.runtime.context(LONG)).branches
-    kept = (await world.runtime.context(LONG)).branches[MAIN].length
-    assert work["messages read: size"] < 2 * length + kept + 20, "for the window, for the summary, and what was kept"
+    remaining = (await world.runtime.context(LONG)).branches[MAIN].length
+    assert work["messages read: size"] < 2 * length + remaining + 20, (
+        "for the window, for the summary, and what was kept"
+    )
     assert work["commits"] <= 5
 
 

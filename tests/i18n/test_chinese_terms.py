@@ -12,8 +12,8 @@ PROXIES = ("代理服务器", "反向代理")
 
 
 def texts() -> list[Path]:
-    found = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in ENDINGS)
-    return [path for path in found if "server/web/" not in path.as_posix()]  # built from web/src
+    paths = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in ENDINGS)
+    return [path for path in paths if "server/web/" not in path.as_posix()]  # built from web/src
 
 
 @pytest.mark.parametrize(("other", "word"), [("代理", "智能体"), ("您", "你")])

@@ -18,9 +18,9 @@ STEP = 1 if LONG else 4
 
 @pytest.fixture
 def zygote() -> Iterator[Zygote]:
-    made = Zygote("tests.kill.compression_process")
-    yield made
-    made.close()
+    process_factory = Zygote("tests.kill.compression_process")
+    yield process_factory
+    process_factory.close()
 
 
 class Squeezed:
@@ -43,9 +43,9 @@ class Squeezed:
         """Gives the steps that were acknowledged."""
         done = self.acknowledged(name)
         steps = [step for step, _ in done]
-        said = [message_id for step, message_id in done if step == "said"]
+        user_ids = [message_id for step, message_id in done if step == "said"]
         async with runtime_of(self.root / "data", self.root / "work", Model(), budget=BUDGET) as runtime:
-            await check(runtime, name, said, steps)
+            await check(runtime, name, user_ids, steps)
             if "created" in steps:
                 await goes_on(runtime, name)
         return steps

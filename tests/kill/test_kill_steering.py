@@ -19,9 +19,9 @@ SEED = random.randrange(2**32)
 
 @pytest.fixture
 def zygote() -> Iterator[Zygote]:
-    made = Zygote("tests.kill.steering_process")
-    yield made
-    made.close()
+    process_factory = Zygote("tests.kill.steering_process")
+    yield process_factory
+    process_factory.close()
 
 
 class Steered:

@@ -55,9 +55,9 @@ class Zygote:
 
 @pytest.fixture
 def zygote() -> Iterator[Zygote]:
-    made = Zygote()
-    yield made
-    made.close()
+    process_factory = Zygote()
+    yield process_factory
+    process_factory.close()
 
 
 class Victim:

@@ -257,7 +257,7 @@ async def test_retry_now_does_not_wait(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (ScriptedCall(tool="nonsense", arguments={}), "Unknown tool 'nonsense'"),
         (ScriptedCall(tool="", arguments={}), "Unknown tool ''"),
@@ -270,14 +270,14 @@ async def test_retry_now_does_not_wait(tmp_path: Path, monkeypatch: pytest.Monke
     ],
 )
 async def test_an_invalid_call_is_reported_to_the_model_and_not_run(
-    tmp_path: Path, call: ScriptedCall, told: str
+    tmp_path: Path, call: ScriptedCall, message: str
 ) -> None:
     async with provided(tmp_path, Answer(calls=(call,)), FINE) as (world, provider):
         context_id = await world.start()
         await world.turn(context_id)
         assert (await last(world, context_id)).content == "all is well"
         assert world.change.ran == []
-        assert told in provider.requests[1]["messages"][-1]["content"]
+        assert message in provider.requests[1]["messages"][-1]["content"]
 
 
 @pytest.mark.parametrize("ids", [("same", "same"), ("", "")])
@@ -451,8 +451,8 @@ async def test_proxies_of_the_environment_are_used_unless_no_proxy_excludes_the_
     async with FakeProvider(Script(), models=("small",), key=KEY) as provider:
         monkeypatch.setenv("http_proxy", provider.base_url.removesuffix("/v1"))
         monkeypatch.setenv("no_proxy", "127.0.0.1")
-        for address, asked in (("http://far.test/v1", "http://far.test/v1/models"), (provider.base_url, "/v1/models")):
+        for address, target in (("http://far.test/v1", "http://far.test/v1/models"), (provider.base_url, "/v1/models")):
             adapter = OpenAIAdapter(address, KEY)
             assert await adapter.models() == ["small"]
             await adapter.close()
-            assert provider.headers[-1].startswith(f"GET {asked} ".encode())
+            assert provider.headers[-1].startswith(f"GET {target} ".encode())

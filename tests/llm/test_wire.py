@@ -240,8 +240,8 @@ def test_a_body_that_breaks_a_rule_is_named_with_its_place(name: str) -> None:
     change, expected = BREAKS[name]
     body = good()
     change(body)
-    found = faults(body)
-    assert any(expected in each for each in found), found
+    problems = faults(body)
+    assert any(expected in each for each in problems), problems
     with pytest.raises(WireFault, match=r"\w"):
         check(body)
 
@@ -326,9 +326,9 @@ async def post(provider: FakeProvider, body: Any) -> tuple[int, Any]:
 async def test_the_fake_provider_refuses_invalid_requests_and_raises_when_it_stops() -> None:
     provider = FakeProvider(Script(turn=(Answer(text="well"),)))
     await provider.start()
-    status, told = await post(provider, {**good(), "model": ""})
-    assert (status, told["error"]["type"]) == (400, "invalid_request_error")
-    assert told["error"]["message"] == "model: is not a non-empty string"
+    status, reply = await post(provider, {**good(), "model": ""})
+    assert (status, reply["error"]["type"]) == (400, "invalid_request_error")
+    assert reply["error"]["message"] == "model: is not a non-empty string"
     assert (await post(provider, good()))[0] == 200
     assert (provider.requests, provider.faults) == ([good()], ["model: is not a non-empty string"])
     with pytest.raises(WireFault, match="model"):
@@ -337,6 +337,6 @@ async def test_the_fake_provider_refuses_invalid_requests_and_raises_when_it_sto
 
 async def test_a_fake_provider_that_is_not_strict_refuses_without_raising() -> None:
     async with FakeProvider(Script(), strict=False) as provider:
-        status, told = await post(provider, b"{")
-        assert (status, told["error"]["message"][:5]) == (400, "body:")
+        status, reply = await post(provider, b"{")
+        assert (status, reply["error"]["message"][:5]) == (400, "body:")
         assert len(provider.faults) == 1

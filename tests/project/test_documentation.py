@@ -32,7 +32,7 @@ def test_the_example_in_python_runs(tmp_path: Path) -> None:
     (tmp_path / "here.txt").touch()
     own = {"PILOTHOUSE_DATA_DIR": str(tmp_path / "data"), "PILOTHOUSE_CONFIG": str(tmp_path / "none.toml")}
     environment = {**os.environ, **own, "PILOTHOUSE_MODEL": "demo"}
-    found = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,
         env=environment,
@@ -40,9 +40,9 @@ def test_the_example_in_python_runs(tmp_path: Path) -> None:
         text=True,
         timeout=HANG_SECONDS,
     )
-    assert found.returncode == 0, found.stderr
-    assert "may it run? List Directory" in found.stdout
-    assert "here.txt" in found.stdout
+    assert completed.returncode == 0, completed.stderr
+    assert "may it run? List Directory" in completed.stdout
+    assert "here.txt" in completed.stdout
 
 
 def test_the_examples_of_the_configuration_are_valid_and_name_every_key(tmp_path: Path) -> None:
@@ -52,18 +52,18 @@ def test_the_examples_of_the_configuration_are_valid_and_name_every_key(tmp_path
     file.write_text(example)
     (tmp_path / "personas").mkdir()
     (tmp_path / "personas/reviewer.toml").write_text(persona)
-    found = Configuration(file)
-    assert found.modes.named("docs").only_beneath == ("docs",)
-    assert found.personas(None)["reviewer"].name == "Ada"
+    configuration = Configuration(file)
+    assert configuration.modes.named("docs").only_beneath == ("docs",)
+    assert configuration.personas(None)["reviewer"].name == "Ada"
     for shape, shown in ((UserFile, example), (PersonaFile, persona)):
         for name in shape.__struct_fields__:
             assert re.search(rf"^(\[+{name}|{name} =)", shown, re.MULTILINE), f"{name} is missing"
 
 
 def test_the_tour_has_as_many_steps_as_the_readme_says() -> None:
-    told = re.search(r"each of the (\d+) steps", README.read_text())
-    assert told is not None
-    assert int(told[1]) == len(STEPS)
+    match = re.search(r"each of the (\d+) steps", README.read_text())
+    assert match is not None
+    assert int(match[1]) == len(STEPS)
 
 
 def test_the_terminal_session_of_the_readme_is_true(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ async def test_the_example_of_the_client_runs(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_the_bounds_that_the_documentation_names_are_those_of_the_server() -> None:
-    told = (ROOT / "docs/server.md").read_text()
+    page = (ROOT / "docs/server.md").read_text()
     bounds = {
         f"{MAX_BODY_BYTES // MEBIBYTE} MB for a request": True,
         f"{MAX_UPLOAD_BYTES // MEBIBYTE} MB for a file": True,
@@ -141,4 +141,4 @@ def test_the_bounds_that_the_documentation_names_are_those_of_the_server() -> No
         f"{MAX_HEADER_BYTES // 1024} KB of headers": True,
         f"{MAX_STREAMED_CONTEXTS} conversations on one stream": True,
     }
-    assert {text: text in " ".join(told.split()) for text in bounds} == bounds
+    assert {text: text in " ".join(page.split()) for text in bounds} == bounds

@@ -14,9 +14,9 @@ def test_every_generated_file_equals_the_output_of_its_generator(monkeypatch: py
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
     import generate
 
-    found = generate.generated()
-    assert ROOT / "web/src/api/schema.ts" in found
-    old = [path.name for path, text in found.items() if not path.exists() or path.read_text() != text]
+    contents = generate.generated()
+    assert ROOT / "web/src/api/schema.ts" in contents
+    old = [path.name for path, text in contents.items() if not path.exists() or path.read_text() != text]
     assert old == [], "run: make docs"
 
 
@@ -25,8 +25,8 @@ def test_every_place_in_the_words_for_the_page_is_a_plain_name(monkeypatch: pyte
     import generate
 
     for language in LANGUAGES:
-        for told in generate.texts(language).values():
-            assert [each for each in told.values() if re.sub(r"\{\w+\}", "", each).count("{")] == []
+        for text in generate.texts(language).values():
+            assert [each for each in text.values() if re.sub(r"\{\w+\}", "", each).count("{")] == []
 
 
 def test_the_locked_packages_of_the_page_name_no_host() -> None:

@@ -58,7 +58,7 @@ def test_a_test_that_hangs_fails_and_says_where(tmp_path: Path, workers: str) ->
     )
     (tmp_path / "test_hanging.py").write_text(HANGING)
     ignored = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]
-    found = subprocess.run(
+    completed = subprocess.run(
         [
             *ignored,
             sys.executable,
@@ -78,6 +78,6 @@ def test_a_test_that_hangs_fails_and_says_where(tmp_path: Path, workers: str) ->
         text=True,
         timeout=100,
     )
-    assert "3 failed, 1 passed, 1 error" in found.stdout, found.stdout
+    assert "3 failed, 1 passed, 1 error" in completed.stdout, completed.stdout
     for place in ("process.stdout.read()", "lock.acquire()", "threading.Event().wait()", "asyncio.Event().wait()"):
-        assert place in found.stdout
+        assert place in completed.stdout

@@ -76,9 +76,9 @@ class _Account:
         self.paused = False
 
     def copy(self) -> "_Account":
-        made = copy.copy(self)
-        made.rules = dict(self.rules)
-        return made
+        copied = copy.copy(self)
+        copied.rules = dict(self.rules)
+        return copied
 
     def is_elevated(self, at: str) -> bool:
         return self.elevated and self.calls_left != 0 and (self.until is None or at < self.until)

@@ -93,8 +93,8 @@ def _text(length: int, alphabet: str) -> str:
     return (alphabet * (length // len(alphabet) + 1))[:length]
 
 
-def _answers(said: Say) -> list[Answer]:
-    asked = [
+def _answers(step: Say) -> list[Answer]:
+    answers = [
         Answer(
             calls=tuple(
                 ScriptedCall(
@@ -107,9 +107,9 @@ def _answers(said: Say) -> list[Answer]:
                 for place, size in enumerate(each.results)
             )
         )
-        for number, each in enumerate(said.rounds)
+        for number, each in enumerate(step.rounds)
     ]
-    return [*asked, Answer(text="Answer. " + _text(said.answer, said.alphabet))]
+    return [*answers, Answer(text="Answer. " + _text(step.answer, step.alphabet))]
 
 
 class Sea(Small):
@@ -137,11 +137,11 @@ class Sea(Small):
             case "pin all" | ("pin", _):
                 await self._pin(context_id, act)
 
-    async def _say(self, context_id: str, said: Say) -> None:
+    async def _say(self, context_id: str, step: Say) -> None:
         live = await self.runtime.context(context_id)
-        self.model.answers_next(*(_answers(said) if live.core.mode == "agent" else _answers(said)[-1:]))
-        extra = ("More. " + _text(said.attached, said.alphabet),) if said.attached else ()
-        text = "Please look. " + _text(said.length, said.alphabet)
+        self.model.answers_next(*(_answers(step) if live.core.mode == "agent" else _answers(step)[-1:]))
+        extra = ("More. " + _text(step.attached, step.alphabet),) if step.attached else ()
+        text = "Please look. " + _text(step.length, step.alphabet)
         await self.turn(context_id, text, attached=MessageAttachments(extra_user_messages=extra))
         assert live.core.last_turn == "complete", (await self.messages(context_id))[-1]
         last = (await self.messages(context_id))[-1]
@@ -149,8 +149,8 @@ class Sea(Small):
         assert last.role == "assistant"
 
     async def _pin(self, context_id: str, act: Any) -> None:
-        told = [message.id for message in await self.messages(context_id) if is_sent_to_model(message)]
-        chosen = told[:50] if act == "pin all" else told[act[1] % len(told) :][:1] if told else []
+        ids = [message.id for message in await self.messages(context_id) if is_sent_to_model(message)]
+        chosen = ids[:50] if act == "pin all" else ids[act[1] % len(ids) :][:1] if ids else []
         for message_id in chosen:
             with suppress(Conflict):
                 await self.runtime.pin(context_id, message_id)

@@ -107,13 +107,13 @@ def scripted(plans: list[tuple[list[tuple[str, str | None]], str]]) -> list[Answ
 
 def summing_up(fates: list[str]) -> tuple[Answer, ...]:
     """As many summaries as anybody could ask for."""
-    made = {
+    answers_by_purpose = {
         "": Answer(text="In short."),
         "held": Answer(text="In short, at last.", finish="held"),
         "cut": Answer(text="In sh", cut=1),
         "error": Answer(error=ScriptedError(status=400)),
     }
-    return tuple(made[fate] for fate in fates) * 100
+    return tuple(answers_by_purpose[fate] for fate in fates) * 100
 
 
 def _call(kind: str, text: str, path: str | None) -> ScriptedCall:
@@ -166,7 +166,7 @@ class Machine(RuleBasedStateMachine):
         self.context_id = ContextId("")
         self.worlds: list[World] = []
         self.models: list[HeldModel] = []
-        self.asked: list[asyncio.Task[Any]] = []
+        self.waiting_tasks: list[asyncio.Task[Any]] = []
         self.pinned: set[tuple[ContextId, str, str]] = set()
 
     @initialize(plans=answer_plans, mode=mode_names, budget=budgets, fates=summary_plans)
@@ -187,7 +187,7 @@ class Machine(RuleBasedStateMachine):
     def open_world(self) -> None:
         clock = self.worlds[-1].ambient.now() if self.worlds else None
         model = self.next_model()
-        self.held = {
+        self.blocking_tools = {
             name: NoteTool(name, EFFECTS[name], hold=True, on_run=lambda text: self.ran.update([text]))
             for name in ("held_look", "held_change")
         }
@@ -195,7 +195,7 @@ class Machine(RuleBasedStateMachine):
             Path(FOLDER.name),
             adapter=model,
             store=self.store,
-            tools=[*self.held.values(), Delegate()],
+            tools=[*self.blocking_tools.values(), Delegate()],
             limits=Limits(rounds=4, retries=1),
             ids_from=1_000_000 * len(self.worlds),
             workspace_policy=lambda _: WorkspacePolicy(folder_modes=DIRECTORIES),
@@ -249,7 +249,7 @@ class Machine(RuleBasedStateMachine):
                 await command
 
         async def begin() -> None:
-            self.asked.append(asyncio.create_task(asked()))
+            self.waiting_tasks.append(asyncio.create_task(asked()))
 
         self.do(begin())
 
@@ -272,7 +272,10 @@ class Machine(RuleBasedStateMachine):
         """What was held back goes on: tools and model."""
 
         async def once() -> None:
-            events = [*(model.release for model in self.models), *(tool.release for tool in self.held.values())]
+            events = [
+                *(model.release for model in self.models),
+                *(tool.release for tool in self.blocking_tools.values()),
+            ]
             for event in events:
                 event.set()
             await asyncio.sleep(0)
@@ -402,8 +405,8 @@ class Machine(RuleBasedStateMachine):
 
     def revoke_rule(self, data: st.DataObject) -> None:
         context_id = self.any_context(data)
-        for known in self.do(self.runtime.rules(context_id)):
-            self.try_(self.runtime.revoke_rule(known.id, context_id=context_id))
+        for each in self.do(self.runtime.rules(context_id)):
+            self.try_(self.runtime.revoke_rule(each.id, context_id=context_id))
 
     def set_policy(self, data: st.DataObject) -> None:
         self.do(self.runtime.set_policy(self.any_context(data), data.draw(policies)))
@@ -465,11 +468,11 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.context_id)
     @invariant()
     def every_call_has_at_most_one_result_and_only_open_ones_have_none(self) -> None:
-        for context_id, kept in self.store._contexts.items():
+        for context_id, context in self.store._contexts.items():
             live = self.runtime._live.get(context_id)
             if live is None:
                 continue
-            pool = kept.pool.values()
+            pool = context.pool.values()
             calls = [call.id for message in pool if isinstance(message, ToolRequest) for call in message.calls]
             results = Counter(message.call_id for message in pool if isinstance(message, ToolResult))
             still_open = {call.id for call in live.calls.values() if call.is_open}
@@ -487,29 +490,29 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.context_id)
     @invariant()
     def no_branch_names_a_message_that_there_is_not_or_names_one_twice(self) -> None:
-        for kept in self.store._contexts.values():
-            for ids in kept.ids.values():
+        for context in self.store._contexts.values():
+            for ids in context.ids.values():
                 assert len(set(ids)) == len(ids)
-                assert kept.pool.keys() >= set(ids)
+                assert context.pool.keys() >= set(ids)
 
     @precondition(lambda self: self.context_id)
     @invariant()
     def what_was_said_is_on_a_branch_or_waits_and_what_is_pinned_stays(self) -> None:
-        for kept in self.store._contexts.values():
-            listed = {message_id for ids in kept.ids.values() for message_id in ids}
-            queued = {message_id for item in kept.core.queue for message_id in item.message_ids}
-            assert {each.id for each in kept.pool.values() if isinstance(each, Text)} <= listed | queued
+        for context in self.store._contexts.values():
+            listed = {message_id for ids in context.ids.values() for message_id in ids}
+            queued = {message_id for item in context.core.queue for message_id in item.message_ids}
+            assert {each.id for each in context.pool.values() if isinstance(each, Text)} <= listed | queued
         for context_id, branch, message_id in self.pinned:
             assert message_id in self.store._contexts[context_id].ids[branch]
 
     @precondition(lambda self: self.context_id)
     @invariant()
     def what_was_compressed_lies_whole_on_another_branch(self) -> None:
-        for kept in self.store._contexts.values():
-            for name, branch in kept.branches.items():
+        for context in self.store._contexts.values():
+            for name, branch in context.branches.items():
                 if (done := branch.compressed) is None:
                     continue
-                original, ids = kept.ids[done.original][: done.length], kept.ids[name][: done.replacement_length]
+                original, ids = context.ids[done.original][: done.length], context.ids[name][: done.replacement_length]
                 assert len(original) == done.length
                 assert (len(ids), ids[0]) == (done.replacement_length, done.summary_id)
                 assert set(ids[1:]) <= set(original)
@@ -539,10 +542,10 @@ class Machine(RuleBasedStateMachine):
     def teardown(self) -> None:
         for world in self.worlds:
             self.stop_tasks(world)
-        if self.asked:
-            self.loop.run_until_complete(asyncio.wait(self.asked))
-        for asked in self.asked:
-            asked.result()
+        if self.waiting_tasks:
+            self.loop.run_until_complete(asyncio.wait(self.waiting_tasks))
+        for task in self.waiting_tasks:
+            task.result()
         self.loop.close()
 
 

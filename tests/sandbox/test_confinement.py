@@ -33,9 +33,9 @@ async def use(workspace: Workspace, command: str, *, confined: bool = True) -> s
 @pytest.mark.parametrize("status", [0, 1, 2, 125, 126, 127, 130, 143, 255])
 @pytest.mark.parametrize("confined", [True, False])
 async def test_a_command_keeps_its_exit_status(tmp_path: Path, status: int, confined: bool) -> None:
-    said = await use(Workspace(tmp_path), f"echo said; exit {status}", confined=confined)
+    output = await use(Workspace(tmp_path), f"echo said; exit {status}", confined=confined)
     names = {130: " (SIGINT)", 143: " (SIGTERM)"}
-    assert said == ("said\n" if status == 0 else f"said\n\n[exit code {status}{names.get(status, '')}]")
+    assert output == ("said\n" if status == 0 else f"said\n\n[exit code {status}{names.get(status, '')}]")
 
 
 def test_a_command_starts_where_the_hard_limit_on_core_files_is_zero() -> None:
@@ -85,11 +85,11 @@ async def test_a_link_in_the_workspace_opens_nothing_that_it_leads_to(tmp_path: 
     (root / "in").symlink_to("data")
     for private in ([], [root / "data"]):
         workspace = Workspace(root, private=private)
-        said = await use(workspace, f"cat out/key {outside}/key; cat own.txt")
-        assert ("planted" in said, "mine" in said) == (False, True)
-    said = await use(workspace, "cat data/token in/token; ls")
-    assert "planted" not in said
-    assert "own.txt" in said
+        output = await use(workspace, f"cat out/key {outside}/key; cat own.txt")
+        assert ("planted" in output, "mine" in output) == (False, True)
+    output = await use(workspace, "cat data/token in/token; ls")
+    assert "planted" not in output
+    assert "own.txt" in output
 
 
 async def test_a_folders_own_configuration_can_be_read(tmp_path: Path) -> None:
@@ -129,8 +129,8 @@ async def test_the_note_that_review_ignores_personal_git_settings_appears_once(
     async with world.runtime:
         context_id = await world.start("review")
         await world.turn(context_id, "go")
-        found = await world.runtime.read_messages(context_id)
-    results = [each.content for each in found if isinstance(each, ToolResult)]
+        messages = await world.runtime.read_messages(context_id)
+    results = [each.content for each in messages if isinstance(each, ToolResult)]
     assert ["~/.gitconfig" in each for each in results] == [True, False]
 
 

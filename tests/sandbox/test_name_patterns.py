@@ -32,9 +32,9 @@ def test_the_longest_pattern_of_a_possible_name_matches() -> None:
 
 def test_patterns_of_command_lines_are_not_kept(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
-    kept = []
+    patterns = []
     for letter in "mn":  # the first line compiles the patterns of the list of code files
         line = "touch " + " ".join(f".{letter}{number}*/a*{number} {letter}*{number}" for number in range(50))
         assert CommandLimits(line, classify(line), ".", Workspace(tmp_path)).approval_reason() is None
-        kept.append(_COMPILE.cache_info().currsize)
-    assert kept[0] == kept[1]
+        patterns.append(_COMPILE.cache_info().currsize)
+    assert patterns[0] == patterns[1]

@@ -273,12 +273,12 @@ def test_relative_and_strange_entries_open_nothing(home: Home, path: str) -> Non
 
 async def test_the_data_directory_stays_closed_inside_a_folder_of_programs(home: Home) -> None:
     home.program("tools/bin/tool")
-    kept = home.file("tools/lib/pilothouse/credentials.json", "the plum is ripe")
+    credentials = home.file("tools/lib/pilothouse/credentials.json", "the plum is ripe")
     home.file("tools/lib/data", "works")
     environment = home.environment("tools/bin")
-    private = (str(kept.parent),)
+    private = (str(credentials.parent),)
     assert (await home.run("cat ../home/tools/lib/data", environment, private))[1] == "works"
-    assert (await home.run(f"cat {kept}", environment, private))[0] != 0
+    assert (await home.run(f"cat {credentials}", environment, private))[0] != 0
 
 
 HEADERS = ["data/x", "data/bin/x", "Documents/x", "Documents/bin/x", ".config/gh/x", ".config/gh/x y", "notes/x", "x"]

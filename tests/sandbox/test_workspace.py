@@ -60,11 +60,11 @@ def test_no_path_reads_or_writes_outside_the_workspace(workspace: Workspace, tmp
     (root / "linkfile").symlink_to("../secret.txt")
     (root / "sub" / "up").symlink_to("../..")
     (root / "chain").symlink_to("link")
-    before = sorted(str(found) for found in tmp_path.rglob("*"))
+    before = sorted(str(file) for file in tmp_path.rglob("*"))
     refused(lambda: workspace.read(path), Code.OUTSIDE_WORKSPACE)
     refused(lambda: workspace.write(path, b"owned", expected=None), Code.OUTSIDE_WORKSPACE)
     assert workspace.violation(path) is not None
-    assert sorted(str(found) for found in tmp_path.rglob("*")) == before
+    assert sorted(str(file) for file in tmp_path.rglob("*")) == before
     assert (tmp_path / "secret.txt").read_text() == SECRET
 
 
@@ -164,9 +164,9 @@ def test_a_folder_swapped_for_a_link_in_a_race_never_lets_anything_out(
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "f").write_text(SECRET)
-    spot, kept = workspace.root / "spot", workspace.root / "kept"
-    kept.mkdir()
-    (kept / "f").write_text("inside")
+    spot, spare = workspace.root / "spot", workspace.root / "kept"
+    spare.mkdir()
+    (spare / "f").write_text("inside")
     spot.symlink_to("kept")
     stop = threading.Event()
 

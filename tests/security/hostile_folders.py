@@ -58,12 +58,12 @@ class Hostile:
 
 
 def build(name: str, base: Path) -> Hostile:
-    made = Hostile(name, base / "work", base / "markers")
-    made.root.mkdir()
-    made.markers.mkdir()
-    repository(made.root)
-    MAKERS[name](made.root, made.markers)
-    return made
+    hostile = Hostile(name, base / "work", base / "markers")
+    hostile.root.mkdir()
+    hostile.markers.mkdir()
+    repository(hostile.root)
+    MAKERS[name](hostile.root, hostile.markers)
+    return hostile
 
 
 def repository(root: Path) -> None:
@@ -324,8 +324,8 @@ def shadows(root: Path, markers: Path) -> None:
 def modules(root: Path, markers: Path) -> None:
     """Modules under the names of those that a program of ours imports."""
     code = f'open("{markers}/module", "w").close()\n'
-    known = ("sitecustomize", "usercustomize", "json", "re", "os", "ctypes", "select", "resource", "codecs", "struct")
-    put(root, {f"{name}.py": code for name in known})
+    names = ("sitecustomize", "usercustomize", "json", "re", "os", "ctypes", "select", "resource", "codecs", "struct")
+    put(root, {f"{name}.py": code for name in names})
     put(
         root, {"pilothouse/__init__.py": code, "pilothouse/sandbox/__init__.py": code, "evil.pth": f"import os; {code}"}
     )
@@ -368,22 +368,22 @@ MAKERS: Mapping[str, Make] = {
 
 def tree(root: Path, *, times: bool = True) -> dict[str, tuple[object, ...]]:
     """Every entry beneath a folder with all that could be changed of it; without when, where that does not count."""
-    found: dict[str, tuple[object, ...]] = {".": _state(root, times)}
+    states: dict[str, tuple[object, ...]] = {".": _state(root, times)}
     for folder, folders, files in os.walk(root):
         for name in (*folders, *files):
             path = Path(folder, name)
-            found[str(path.relative_to(root))] = _state(path, times)
-    return found
+            states[str(path.relative_to(root))] = _state(path, times)
+    return states
 
 
 def _state(path: Path, times: bool) -> tuple[object, ...]:
     about = path.lstat()
-    known: tuple[object, ...] = (about.st_mode, about.st_uid, about.st_gid)
+    state: tuple[object, ...] = (about.st_mode, about.st_uid, about.st_gid)
     if stat.S_ISLNK(about.st_mode):
-        return (*known, os.readlink(path))
+        return (*state, os.readlink(path))
     if stat.S_ISREG(about.st_mode):
-        known = (*known, about.st_nlink, hashlib.sha256(path.read_bytes()).hexdigest(), *_marks(path))
-    return (*known, about.st_mtime_ns) if times else known
+        state = (*state, about.st_nlink, hashlib.sha256(path.read_bytes()).hexdigest(), *_marks(path))
+    return (*state, about.st_mtime_ns) if times else state
 
 
 def _marks(path: Path) -> list[str]:
@@ -392,7 +392,7 @@ def _marks(path: Path) -> list[str]:
 
 def processes_in(folder: Path) -> list[str]:
     """The commands of processes that stand beneath a folder, or were started with a word that names it."""
-    found = []
+    processes = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
@@ -400,5 +400,5 @@ def processes_in(folder: Path) -> list[str]:
         except OSError:
             continue
         if int(entry.name) != os.getpid() and (str(folder) in command or Path(where).is_relative_to(folder)):
-            found.append(f"{entry.name} {command}")
-    return found
+            processes.append(f"{entry.name} {command}")
+    return processes

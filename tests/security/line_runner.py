@@ -253,12 +253,12 @@ touch -d 2020-01-03 .git/index
 
 
 def _snapshot(base: Path) -> dict[str, tuple[object, ...]]:
-    found: dict[str, tuple[object, ...]] = {}
+    states: dict[str, tuple[object, ...]] = {}
     for folder, folders, files in os.walk(base):
         for name in (*folders, *files):
             path = Path(folder, name)
-            found[str(path.relative_to(base))] = _state(path)
-    return found
+            states[str(path.relative_to(base))] = _state(path)
+    return states
 
 
 def _state(path: Path) -> tuple[object, ...]:

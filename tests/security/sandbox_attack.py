@@ -27,9 +27,9 @@ FOUND: dict[str, int] = {}
 
 def call(name: str | int, *arguments: object) -> int:
     number = NUMBERS[name] if isinstance(name, str) else name
-    given = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
+    values = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
     ctypes.set_errno(0)
-    result: int = LIBC.syscall(ctypes.c_long(number), *given)
+    result: int = LIBC.syscall(ctypes.c_long(number), *values)
     return result if result >= 0 else -ctypes.get_errno()
 
 
@@ -174,8 +174,8 @@ def kernel() -> None:
 def second_listener() -> int:
     """A second listener could let calls go on that the first has to decide about."""
     steps = struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000)
-    kept = ctypes.create_string_buffer(steps, 8)
-    program = struct.pack("=HxxxxxxQ", 1, ctypes.addressof(kept))
+    filter_steps = ctypes.create_string_buffer(steps, 8)
+    program = struct.pack("=HxxxxxxQ", 1, ctypes.addressof(filter_steps))
     return call("seccomp", 1, 8, ctypes.c_char_p(program))
 
 

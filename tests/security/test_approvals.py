@@ -288,9 +288,9 @@ HIDING = ("\u202e", "\u200b", "\u00ad", "\u2028", "\U000e0041", "\u2066", "\x1b[
 async def test_characters_that_hide_text_are_shown_as_codes(tmp_path: Path, sign: str) -> None:
     here = world(tmp_path, runs(f"echo a{sign}b"), DONE)
     _, (call,) = await waiting(here)
-    said = call_card(call, "en")
-    assert sign not in said
-    assert f"⟨U+{ord(sign[0]):04X}⟩" in said
+    card = call_card(call, "en")
+    assert sign not in card
+    assert f"⟨U+{ord(sign[0]):04X}⟩" in card
 
 
 async def test_only_our_file_tools_may_call_an_argument_the_content_of_a_file(tmp_path: Path) -> None:
@@ -322,9 +322,9 @@ async def test_a_card_names_a_link_and_its_target(tmp_path: Path) -> None:
     here = world(tmp_path, asks(("write_file", {"path": "link.txt", "content": "new\n"})), DONE)
     _, (call,) = await waiting(here)
     assert call.touches == ("link.txt", "real.txt")
-    said = call_card(call, "en")
-    assert "link.txt" in said
-    assert "real.txt" in said
+    card = call_card(call, "en")
+    assert "link.txt" in card
+    assert "real.txt" in card
 
 
 def test_approving_all_shows_every_call_and_asks_again_for_a_dangerous_one(tmp_path: Path) -> None:
@@ -333,6 +333,6 @@ def test_approving_all_shows_every_call_and_asks_again_for_a_dangerous_one(tmp_p
     calls = [{"tool": "write_file", "arguments": {"path": f"f{n}.txt", "content": f"text {n}"}} for n in range(40)]
     calls[20] = {"tool": "execute", "arguments": {"command": "rm -rf a.txt # one of many"}}
     model = command.script({"calls": calls}, {"text": "done"})
-    _, output, errors = command.run("--mode", "supervised", "--model", model, given="go\na\n/quit\n")
+    _, output, errors = command.run("--mode", "supervised", "--model", model, stdin="go\na\n/quit\n")
     assert "rm -rf a.txt # one of many" in output + errors
     assert (command.workspace / "a.txt").exists(), "it needs an answer of its own"

@@ -56,8 +56,8 @@ async def opened(hostile: Hostile, *answers: Answer) -> AsyncIterator[tuple[Runt
         os.chdir(before)
 
 
-def calls(*given: tuple[str, dict[str, Any]]) -> Answer:
-    return Answer(calls=tuple(ScriptedCall(tool=tool, arguments=arguments) for tool, arguments in given))
+def calls(*requests: tuple[str, dict[str, Any]]) -> Answer:
+    return Answer(calls=tuple(ScriptedCall(tool=tool, arguments=arguments) for tool, arguments in requests))
 
 
 def commands(lines: Sequence[str]) -> Answer:
@@ -100,13 +100,13 @@ async def test_inspecting_a_hostile_folder_in_review_runs_and_changes_nothing(ho
     before = tree(hostile.root)
     outside = tree(hostile.markers)
     async with opened(hostile, LOOKING, commands(LOOKS), DONE) as (runtime, context_id):
-        held = await policy(runtime, context_id, hostile.root)
+        policies = await policy(runtime, context_id, hostile.root)
         records = await said(runtime, context_id)
         ran = [record for record in records if record.tool == "execute"]
         assert [record.status for record in ran] == ["executed"] * len(LOOKS), "they run by themselves"
         assert all(record.confined for record in ran)
         assert len(records) == len(LOOKS) + len(LOOKING.calls)
-        assert await policy(runtime, context_id, hostile.root) == held
+        assert await policy(runtime, context_id, hostile.root) == policies
         trust = await runtime.folder_trust(context_id)
         assert trust.status == ("new" if (hostile.root / ".pilothouse").exists() else "none")
     assert hostile.struck() == []
@@ -145,18 +145,18 @@ async def test_undo_in_a_hostile_folder_restores_files_and_runs_nothing(hostile:
 @pytest.mark.parametrize("name", STRIKING)
 def test_the_same_commands_in_a_plain_shell_run_programs_of_the_folder(name: str, tmp_path: Path) -> None:
     """So that it means something that nothing was seen above."""
-    made = build(name, tmp_path)
+    folder = build(name, tmp_path)
     for line in LOOKS:
-        subprocess.run(["/bin/bash", "-c", line], cwd=made.root, env=GIT, capture_output=True, timeout=HANG_SECONDS)
-    assert made.struck()
+        subprocess.run(["/bin/bash", "-c", line], cwd=folder.root, env=GIT, capture_output=True, timeout=HANG_SECONDS)
+    assert folder.struck()
 
 
 def test_names_that_are_options_do_harm_in_a_plain_shell(tmp_path: Path) -> None:
-    made = build("names", tmp_path)
+    folder = build("names", tmp_path)
     subprocess.run(
-        ["/bin/bash", "-c", "cd options && sort *"], cwd=made.root, env=GIT, capture_output=True, timeout=HANG_SECONDS
+        ["/bin/bash", "-c", "cd options && sort *"], cwd=folder.root, env=GIT, capture_output=True, timeout=HANG_SECONDS
     )
-    assert made.struck()
+    assert folder.struck()
 
 
 @needs_sandbox
@@ -166,13 +166,13 @@ def test_names_that_are_options_do_harm_in_a_plain_shell(tmp_path: Path) -> None
 )
 async def test_names_that_are_options_do_none_in_review(line: str, tmp_path: Path) -> None:
     """Whether it waits for the person or runs where it cannot write."""
-    made = build("names", tmp_path)
-    before = tree(made.root)
-    async with opened(made, commands([line]), DONE) as (runtime, context_id):
+    folder = build("names", tmp_path)
+    before = tree(folder.root)
+    async with opened(folder, commands([line]), DONE) as (runtime, context_id):
         (record,) = await said(runtime, context_id)
         assert record.status == "pending" or record.confined
-    assert made.struck() == []
-    assert tree(made.root) == before
+    assert folder.struck() == []
+    assert tree(folder.root) == before
 
 
 async def test_a_folder_with_git_settings_of_its_own_is_opened_without_asking_git(hostile: Hostile) -> None:
@@ -192,10 +192,10 @@ STARTED = ("own_settings", "forbidden_settings", "servers", "modules", "shadows"
 @pytest.mark.parametrize("name", [*STARTED, "identity", "instructions"])
 def test_a_start_without_a_person_in_a_hostile_folder_trusts_nothing(name: str, tmp_path: Path) -> None:
     """`pilothouse run` as in a build: the mode is the person's, the data lies with the person, nothing is started."""
-    made = build(name, tmp_path)
+    folder = build(name, tmp_path)
     home = tmp_path / "home"
     home.mkdir()
-    before = tree(made.root)
+    before = tree(folder.root)
     script = tmp_path / "script.json"
     call = '{"tool": "execute", "arguments": {"command": "/usr/bin/touch PWNED-by-call"}}'
     script.write_text('{"turn": [{"text": "well"}, {"calls": [' + call + "]}]}")
@@ -203,17 +203,17 @@ def test_a_start_without_a_person_in_a_hostile_folder_trusts_nothing(name: str, 
     for text in ("hello", "go"):
         done = subprocess.run(
             [*program, "--mode", "supervised", text],
-            cwd=made.root,
+            cwd=folder.root,
             env={"PATH": f".:{os.environ['PATH']}", "HOME": str(home), "LANG": "C.UTF-8"},
             capture_output=True,
             text=True,
             timeout=HANG_SECONDS,
         )
         assert done.returncode in (0, 3), done.stderr
-    assert made.struck() == []
-    assert tree(made.root) == before
+    assert folder.struck() == []
+    assert tree(folder.root) == before
     assert (home / ".local/share/pilothouse").is_dir(), "not where the folder says"
-    assert processes_in(made.root) == []
+    assert processes_in(folder.root) == []
 
 
 VARIABLES = (
@@ -228,9 +228,9 @@ async def test_variables_that_make_programs_run_something_are_not_passed_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where no sandbox holds a command, only what it is not given protects. The search is given even less."""
-    made = build("instructions", tmp_path)
+    folder = build("instructions", tmp_path)
     evil = tmp_path / "evil.sh"
-    evil.write_text(f"#!/bin/sh\n/usr/bin/touch {made.markers}/variable\n")
+    evil.write_text(f"#!/bin/sh\n/usr/bin/touch {folder.markers}/variable\n")
     evil.chmod(0o755)
     (tmp_path / "rgrc").write_text(f"--pre={evil}\n")
     (tmp_path / "gitconfig").write_text(f'[core]\n\tfsmonitor = "{evil}"\n[diff]\n\texternal = {evil}\n')
@@ -238,15 +238,15 @@ async def test_variables_that_make_programs_run_something_are_not_passed_on(
     planted |= {"RIPGREP_CONFIG_PATH": str(tmp_path / "rgrc"), "PS4": f"$({evil})", "PERL5OPT": "-d"}
     planted |= {name: str(tmp_path / "gitconfig") for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")}
     monkeypatch.setenv("RIPGREP_CONFIG_PATH", planted["RIPGREP_CONFIG_PATH"])
-    asked = calls(("execute", {"command": PLAIN}), ("grep", {"pattern": "needle"}), ("undo", {}))
-    tools = builtin_tools({**environment(made), "PATH": f"{os.environ['PATH']}:{TOOLS}", **planted})
+    requested = calls(("execute", {"command": PLAIN}), ("grep", {"pattern": "needle"}), ("undo", {}))
+    tools = builtin_tools({**environment(folder), "PATH": f"{os.environ['PATH']}:{TOOLS}", **planted})
     for mode in ("agent", "review"):
-        world = World(made.root, asked, DONE, tools=tools, store=MemoryStore(tmp_path / "kept"))
+        world = World(folder.root, requested, DONE, tools=tools, store=MemoryStore(tmp_path / "kept"))
         context_id = await world.start(mode)
         await world.turn(context_id)
         assert {record.status for record in await world.dependencies.store.calls(context_id)} >= {"executed"}
-    assert made.struck() == []
+    assert folder.struck() == []
     bad = {name: planted[name] for name in ("RIPGREP_CONFIG_PATH", "GIT_EXTERNAL_DIFF")}
     path = {"PATH": f"{os.environ['PATH']}:{TOOLS}"}
-    subprocess.run(["/bin/bash", "-c", PLAIN], cwd=made.root, env={**GIT, **path, **bad}, capture_output=True)
-    assert made.struck(), "a shell that is given them does run it"
+    subprocess.run(["/bin/bash", "-c", PLAIN], cwd=folder.root, env={**GIT, **path, **bad}, capture_output=True)
+    assert folder.struck(), "a shell that is given them does run it"

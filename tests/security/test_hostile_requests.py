@@ -194,10 +194,10 @@ async def status(http: aiohttp.ClientSession, url: str, headers: dict[str, str])
 )
 async def test_signing_in_leads_to_the_web_client_and_nowhere_else(tmp_path: Path, query: str) -> None:
     async with house(tmp_path) as here:
-        asked = await here.get(f"/?code={here.served.tokens.new_code()}&{query}", {})
-        assert asked.status == 200
-        assert b"evil" not in asked.body
-        assert re.findall(rb'action="([^"]*)"', asked.body) == [b"/"]
+        form = await here.get(f"/?code={here.served.tokens.new_code()}&{query}", {})
+        assert form.status == 200
+        assert b"evil" not in form.body
+        assert re.findall(rb'action="([^"]*)"', form.body) == [b"/"]
         name, value = query.split("=")
         reply = await here.submit(None, token=TOKEN, **{name: value})
         assert (reply.status, reply.headers["location"]) == (303, "/")
@@ -207,31 +207,31 @@ async def test_users_that_are_added_at_once_are_all_there(tmp_path: Path) -> Non
     names = [f"user-{number}" for number in range(8)]
     done = await asyncio.gather(*(ran(tmp_path, "users", "add", name) for name in names))
     assert [code for code, _, _ in done] == [0] * len(names)
-    known = json.loads((tmp_path / "data/tokens.json").read_text())["tokens"]
-    assert set(names) <= set(known)
-    assert len(set(known.values())) == len(known)
+    tokens = json.loads((tmp_path / "data/tokens.json").read_text())["tokens"]
+    assert set(names) <= set(tokens)
+    assert len(set(tokens.values())) == len(tokens)
 
 
 async def test_the_server_listens_on_loopback_by_default(tmp_path: Path) -> None:
     async with served(tmp_path, program=reporting_program(tmp_path)) as server:
-        found = await listening(server.process.pid, tmp_path)
-        assert found == {("127.0.0.1", server.port)}
+        addresses = await listening(server.process.pid, tmp_path)
+        assert addresses == {("127.0.0.1", server.port)}
 
 
 async def listening(pid: int, folder: Path) -> set[tuple[str, int]]:
     """Where a server can be called, from the kernel's own tables."""
-    held = set(await open_descriptors(pid, folder))
-    found = set()
+    descriptors = set(await open_descriptors(pid, folder))
+    addresses = set()
     for table in ("tcp", "tcp6", "udp", "udp6"):
         for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
             fields = line.split()
             address, _, port = fields[1].partition(":")
-            if f"socket:[{fields[9]}]" in held and (table.startswith("udp") or fields[3] == "0A"):
+            if f"socket:[{fields[9]}]" in descriptors and (table.startswith("udp") or fields[3] == "0A"):
                 shown = (
                     ".".join(str(each) for each in reversed(bytes.fromhex(address))) if len(address) == 8 else address
                 )
-                found.add((shown, int(port, 16)))
-    return found
+                addresses.add((shown, int(port, 16)))
+    return addresses
 
 
 # what there is no way to ask for
@@ -294,10 +294,10 @@ LEAVES = re.compile(
 def test_the_web_client_inserts_text_only_and_contacts_no_other_host() -> None:
     """What models and tools say becomes text; nothing is loaded from elsewhere."""
     assert PAGE
-    found = {
+    sources = {
         path.name: [*MAKES_HTML.findall(text), *LEAVES.findall(text)] for path in PAGE if (text := path.read_text())
     }
-    assert {name: each for name, each in found.items() if each} == {}
+    assert {name: each for name, each in sources.items() if each} == {}
     asking = [path.name for path in PAGE if "XMLHttpRequest" in path.read_text()]
     assert asking == ["upload.ts"]  # the one way to say how far an upload is; the policy keeps it to our own server
 
@@ -316,9 +316,9 @@ def test_approval_buttons_are_rendered_outside_of_messages() -> None:
     using = [name for name, text in sources.items() if re.search(r'from "[^"]*/useDock"', text)]
     assert using
     assert all(name.startswith("features/approvals/") for name in using)
-    said = [text for name, text in sources.items() if name.startswith("features/chat/")]
-    assert {found for text in said for found in re.findall(r'from "[./]*approvals/(\w+)"', text)} == set()
-    from_calls = {found for text in said for found in re.findall(r'from "[./]*tool-calls/(\w+)"', text)}
+    chat_sources = [text for name, text in sources.items() if name.startswith("features/chat/")]
+    assert {match for text in chat_sources for match in re.findall(r'from "[./]*approvals/(\w+)"', text)} == set()
+    from_calls = {match for text in chat_sources for match in re.findall(r'from "[./]*tool-calls/(\w+)"', text)}
     assert from_calls <= {"CallList", "callText"}
     assert not re.search("useDock|Actions|Card", sources["features/tool-calls/CallList.tsx"])
     page = sources["app/App.tsx"]
@@ -378,8 +378,8 @@ def test_a_pattern_of_a_server_is_never_matched() -> None:
         if each.name.endswith(".py"):
             text = each.read_text()
             assert "jsonschema" not in text
-            for found in re.findall(r"re\.(?:compile|match|fullmatch|search)\(([^)]*)", text):
-                assert found.startswith(("r'", 'r"', '"', "'", 'rf"')), (each.name, found)
+            for match in re.findall(r"re\.(?:compile|match|fullmatch|search)\(([^)]*)", text):
+                assert match.startswith(("r'", 'r"', '"', "'", 'rf"')), (each.name, match)
 
 
 def test_prepared_bodies_have_the_stated_sizes() -> None:

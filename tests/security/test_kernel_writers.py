@@ -40,26 +40,26 @@ def attacked(base: Path, abi: int, user: int | None) -> dict[str, int]:
     where = {"numbers": NUMBERS, "outside": str(base / "home"), "pid": os.getpid()}
     command = shlex.join(["/usr/bin/python3", "-c", ATTACK, json.dumps(where)])
     text = run(command, base / "work", writing(base, abi), user)
-    found: dict[str, int] = json.loads(text.splitlines()[-1])
-    return found
+    results: dict[str, int] = json.loads(text.splitlines()[-1])
+    return results
 
 
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("abi", ABIS)
 def test_a_confined_command_sets_up_no_kernel_writer(abi: int, user: int | None) -> None:
     with place(user) as base:
-        kept = base / "home/work/kept"  # overlayfs takes the name `work` in its work directory for its own
-        kept.mkdir(parents=True)
-        for path in (kept, kept.parent):
+        victim = base / "home/work/kept"  # overlayfs takes the name `work` in its work directory for its own
+        victim.mkdir(parents=True)
+        for path in (victim, victim.parent):
             os.chown(path, user if user is not None else -1, -1)
-        found = attacked(base, abi, user)
-        assert kept.is_dir()
+        results = attacked(base, abi, user)
+        assert victim.is_dir()
         assert not (base / "home/index").exists()
-    assert found.pop("core limit is kept") == 1
-    assert {name: found.pop(name) for name in PERMITTED} == dict.fromkeys(PERMITTED, 0)
-    assert {name: found.pop(name) for name in HIDDEN} == dict.fromkeys(HIDDEN, -errno.ENOSYS)
-    assert all(found.pop(name) < 0 for name in REFUSED_OTHERWISE)
-    assert found == dict.fromkeys(found, -errno.EPERM)
+    assert results.pop("core limit is kept") == 1
+    assert {name: results.pop(name) for name in PERMITTED} == dict.fromkeys(PERMITTED, 0)
+    assert {name: results.pop(name) for name in HIDDEN} == dict.fromkeys(HIDDEN, -errno.ENOSYS)
+    assert all(results.pop(name) < 0 for name in REFUSED_OTHERWISE)
+    assert results == dict.fromkeys(results, -errno.EPERM)
 
 
 @pytest.mark.parametrize("user", USERS)

@@ -171,9 +171,9 @@ async def test_no_process_of_a_command_survives_its_time_limit(tmp_path: Path, n
         async with asyncio.timeout(HANG_SECONDS):
             await world.runtime.rested(context_id)
         assert await is_quiet(root)
-        record, said = await outcome(world, context_id)
+        record, output = await outcome(world, context_id)
         assert record.status == "failed"
-        assert "ended after 0.5 seconds" in said
+        assert "ended after 0.5 seconds" in output
 
 
 @pytest.mark.parametrize("name", ["by nohup", "without an environment", "forked twice", "forked twice from elsewhere"])
@@ -237,14 +237,14 @@ async def test_endless_output_keeps_memory_flat_and_the_server_responsive(tmp_pa
             most = max(most, own_size())
             await asyncio.sleep(0.02)
         assert most - before < GROWTH_AT_MOST
-        record, said = await outcome(world, context_id)
+        record, output = await outcome(world, context_id)
         assert record.status == "executed"
-        assert len(said) < 50_000
-        assert said.startswith("first")
-        assert said.endswith("last\n")
-        assert "left out" in said
-    kept = [path.stat().st_size for path in (tmp_path / "kept").rglob("*.txt")]
-    assert max(kept) <= 32 * 1024 * 1024
+        assert len(output) < 50_000
+        assert output.startswith("first")
+        assert output.endswith("last\n")
+        assert "left out" in output
+    sizes = [path.stat().st_size for path in (tmp_path / "kept").rglob("*.txt")]
+    assert max(sizes) <= 32 * 1024 * 1024
 
 
 async def test_a_command_with_too_many_processes_is_ended_with_a_reason(tmp_path: Path) -> None:
@@ -254,8 +254,8 @@ async def test_a_command_with_too_many_processes_is_ended_with_a_reason(tmp_path
         async with asyncio.timeout(HANG_SECONDS):
             await world.turn(context_id)
         assert await is_quiet(root)
-        _, said = await outcome(world, context_id)
-        assert "it had more than 1024 processes" in said
+        _, output = await outcome(world, context_id)
+        assert "it had more than 1024 processes" in output
 
 
 ASKS = ("cat", "read -r x; echo got:$x", "read -s -p 'Password: ' x", "python3 -c 'input()'", "cat /dev/stdin; cat -")
@@ -304,8 +304,8 @@ async def test_a_hostile_pattern_ends_within_its_time_and_blocks_nobody(
     root = prepared(tmp_path / "work")
     (root / "long").write_text("a" * 50_000 + "!\n")
     grep = Grep(find_ripgrep() if engine == "with ripgrep" else None, seconds=1)
-    asked = Answer(calls=(ScriptedCall(tool="grep", arguments={"pattern": pattern}),))
-    world = World(root, asked, Answer(text="well"), DONE, tools=[grep])
+    search = Answer(calls=(ScriptedCall(tool="grep", arguments={"pattern": pattern}),))
+    world = World(root, search, Answer(text="well"), DONE, tools=[grep])
     async with world.runtime:
         context_id, other = await world.start("agent"), await world.start("agent")
         await world.runtime.send(context_id, "go")

@@ -60,10 +60,10 @@ def system_folder(request: pytest.FixtureRequest) -> Iterator[Path]:
 async def test_keys_in_a_folder_of_the_system_are_not_read_in_review(tmp_path: Path, system_folder: Path) -> None:
     data = data_in(system_folder)
     looking = f"cat {data}/tokens.json; cat {system_folder}/app/readme; ls /usr/bin/env"
-    said = await use(Workspace(tmp_path, private=[data]), looking, confined=True)
-    assert "planted" not in said
-    assert "public" in said
-    assert "/usr/bin/env" in said
+    output = await use(Workspace(tmp_path, private=[data]), looking, confined=True)
+    assert "planted" not in output
+    assert "public" in output
+    assert "/usr/bin/env" in output
     file = Workspace(tmp_path, private=[data / "tokens.json"])
     assert "planted" not in await use(file, looking, confined=True)
 
@@ -77,9 +77,9 @@ async def test_keys_in_any_other_folder_that_can_be_read_are_not_read_in_review(
     also = [Root(folder)] if inside == "root" else []
     path = f"{folder}/app:{PATH}" if inside == "programs" else PATH
     workspace = Workspace(root, private=[data], extra_roots=also)
-    said = await use(workspace, f"cat {data}/tokens.json; cat {folder}/app/readme", confined=True, path=path)
-    assert "planted" not in said
-    assert "public" in said
+    output = await use(workspace, f"cat {data}/tokens.json; cat {folder}/app/readme", confined=True, path=path)
+    assert "planted" not in output
+    assert "public" in output
 
 
 async def test_a_link_to_the_data_directory_protects_its_target(tmp_path: Path) -> None:
@@ -99,10 +99,10 @@ async def test_a_command_that_is_kept_to_its_workspace_does_not_write_the_data_d
         "echo x > app/data/new; mkdir app/data/d; cat app/data/tokens.json; echo mine > app/readme; mkdir -p sub/x"
     )
     (tmp_path / "sub").mkdir()
-    said = await use(Workspace(tmp_path, private=[data]), writing)
+    output = await use(Workspace(tmp_path, private=[data]), writing)
     assert (data / "tokens.json").read_text() == "planted"
     assert [path.name for path in data.iterdir()] == ["tokens.json"]
-    assert "planted" not in said
+    assert "planted" not in output
     assert (tmp_path / "app/readme").read_text() == "mine\n"
     assert (tmp_path / "sub/x").is_dir()
 
@@ -114,9 +114,11 @@ async def test_a_workspace_command_reads_no_key_but_reads_uploads(tmp_path: Path
     (tmp_path / "work").mkdir()
     mounts = [Mount("uploads", data / "uploads")]
     workspace = Workspace(tmp_path / "work", private=[data], mounts=mounts)
-    said = await use(workspace, f"cat {data}/tokens.json; cat {data}/uploads/given.txt; cat {tmp_path}/home/app/readme")
-    assert "planted" not in said
-    assert "given\npublic\n" in said
+    output = await use(
+        workspace, f"cat {data}/tokens.json; cat {data}/uploads/given.txt; cat {tmp_path}/home/app/readme"
+    )
+    assert "planted" not in output
+    assert "given\npublic\n" in output
 
 
 async def test_a_workspace_command_reads_no_terminal(tmp_path: Path) -> None:
@@ -124,11 +126,11 @@ async def test_a_workspace_command_reads_no_terminal(tmp_path: Path) -> None:
     try:
         os.write(master, b"typed\n")
         reading = f"head -c 1 {os.ttyname(terminal)}; head -c 1 /dev/urandom | wc -c; echo x > /dev/null"
-        said = await use(Workspace(tmp_path), reading)
+        output = await use(Workspace(tmp_path), reading)
     finally:
         os.close(master)
         os.close(terminal)
-    assert "Permission denied\n1\n" in said
+    assert "Permission denied\n1\n" in output
 
 
 @pytest.mark.parametrize("engine", ["ripgrep", "scan"])
@@ -137,10 +139,10 @@ async def test_grep_finds_nothing_in_the_data_directory(tmp_path: Path, engine: 
     (tmp_path / "latin").write_bytes("public caf\xe9\n".encode("latin-1"))
     tool = Grep(find_ripgrep() if engine == "ripgrep" else None)
     job = ToolContext(CallId("call"), Workspace(tmp_path, private=[data]))
-    said = await tool.run(GrepArguments("planted|public"), job)
-    assert "planted" not in said
-    assert "app/readme" in said
-    assert "latin" in said
+    output = await tool.run(GrepArguments("planted|public"), job)
+    assert "planted" not in output
+    assert "app/readme" in output
+    assert "latin" in output
 
 
 async def test_reading_an_image_opens_nothing_of_the_runtimes_own(
@@ -176,8 +178,8 @@ async def test_without_full_confinement_only_strict_commands_run_without_approva
 async def test_review_asks_about_commands_that_the_kernel_cannot_confine(
     tmp_path: Path, kernel: Kernel, status: str
 ) -> None:
-    asked = Answer(calls=(ScriptedCall(tool="execute", arguments={"command": "git --version; git status"}),))
-    world = World(tmp_path, asked, Answer(text="done"), tools=[Execute({**os.environ, "PATH": PATH}, kernel=kernel)])
+    request = Answer(calls=(ScriptedCall(tool="execute", arguments={"command": "git --version; git status"}),))
+    world = World(tmp_path, request, Answer(text="done"), tools=[Execute({**os.environ, "PATH": PATH}, kernel=kernel)])
     async with world.runtime:
         context_id = await world.start("review")
         await world.runtime.send(context_id, "go")
@@ -190,9 +192,9 @@ async def test_a_call_decided_on_a_better_kernel_does_not_run_unconfined_on_this
     workspace = Workspace(tmp_path)
     with pytest.raises(ToolError, match="incomplete"):
         await use(workspace, "git status", confined=True, kernel=Kernel(landlock=7))
-    said = await use(workspace, "echo strict", confined=True, kernel=Kernel(landlock=7))
-    assert said.startswith("strict\n")
-    assert "these promises are not kept: writes, network, ipc, devices" in said
+    output = await use(workspace, "echo strict", confined=True, kernel=Kernel(landlock=7))
+    assert output.startswith("strict\n")
+    assert "these promises are not kept: writes, network, ipc, devices" in output
 
 
 async def test_a_command_that_cannot_be_kept_to_its_workspace_does_not_run(tmp_path: Path) -> None:

@@ -113,9 +113,9 @@ def victims(user: int | None) -> Iterator[tuple[Path, dict[str, Any], subprocess
 
 def attack(base: Path, where: dict[str, Any], confined: Confinement, user: int | None) -> dict[str, int]:
     script = f"/usr/bin/python3 -c {shlex.quote(ATTACK)} {shlex.quote(json.dumps(where))}"
-    said = run(script, base / "work", confined, user)
-    found: dict[str, int] = json.loads(said)
-    return found
+    output = run(script, base / "work", confined, user)
+    results: dict[str, int] = json.loads(output)
+    return results
 
 
 def state_of_ipc(where: dict[str, Any]) -> tuple[object, ...]:
@@ -134,18 +134,18 @@ def state_of_ipc(where: dict[str, Any]) -> tuple[object, ...]:
 def test_no_escape_from_the_sandbox_works(abi: int, user: int | None) -> None:
     with victims(user) as (base, where, other, listener):
         before, shared = tree(base), state_of_ipc(where)
-        found = attack(base, where, reading(base / "work", abi), user)
+        results = attack(base, where, reading(base / "work", abi), user)
         # Where Landlock confines signals, the jail needs no listener, and may have one of its own.
         if abi >= 6:
-            found.pop("a filter with a listener")
-        assert {name: result for name, result in found.items() if result >= 0} == {}
+            results.pop("a filter with a listener")
+        assert {name: result for name, result in results.items() if result >= 0} == {}
         assert tree(base) == before
         assert state_of_ipc(where) == shared
         assert other.poll() is None
         assert _limits_of(other.pid) == _limits_of(os.getpid())
         with pytest.raises(BlockingIOError):
             listener.recv(10)
-        assert found["a number that nobody has"] == found["a number of x32"] == -errno.ENOSYS
+        assert results["a number that nobody has"] == results["a number of x32"] == -errno.ENOSYS
 
 
 @pytest.mark.parametrize("user", USERS)
@@ -180,12 +180,12 @@ def test_most_escapes_work_without_the_sandbox() -> None:
     """So that it means something that none did above."""
     user = NOBODY if IS_ROOT else None
     with victims(user) as (base, where, other, listener):
-        found = attack(base, where, confinement.UNCONFINED, user)
-        worked = {name for name, result in found.items() if result >= 0}
+        results = attack(base, where, confinement.UNCONFINED, user)
+        worked = {name for name, result in results.items() if result >= 0}
         assert (base / "out.txt").read_text() == ""
         assert other.wait() == -9
         assert listener.recv(10) == b"planted"
-        assert len(worked) >= 50, sorted(found.keys() - worked)
+        assert len(worked) >= 50, sorted(results.keys() - worked)
 
 
 WORKS = """timeout 0.1 sleep 30; echo timeout $?
@@ -207,13 +207,13 @@ cat <(echo process)"""
 @pytest.mark.parametrize("user", USERS)
 def test_timeouts_job_control_and_redirections_work_as_ever(abi: int, user: int | None) -> None:
     with place(user) as base:
-        said = run(WORKS, base / "work", reading(base / "work", abi), user)
+        output = run(WORKS, base / "work", reading(base / "work", abi), user)
         wanted = (
             *("timeout 124", "job 143", "group 143", "itself 143", "trapped\ntrapped", "abort 134", "thread", "alive"),
             *("none", "y\npipe 141", "null 0", "process"),
         )
-        assert [each for each in wanted if each not in said] == [], said
-        assert "no\n" not in said
+        assert [each for each in wanted if each not in output] == [], output
+        assert "no\n" not in output
 
 
 def test_a_signal_goes_to_no_process_that_has_left_the_command(tmp_path: Path) -> None:
@@ -226,8 +226,8 @@ def test_a_signal_goes_to_no_process_that_has_left_the_command(tmp_path: Path) -
 @pytest.mark.parametrize("kernel", [Kernel(landlock=1000, filter=True), Kernel(landlock=1000)])
 def test_a_command_that_the_kernel_cannot_confine_is_not_started(tmp_path: Path, kernel: Kernel) -> None:
     confined = confinement.read_only_confinement([str(tmp_path)], {"PATH": PATH}, with_kernel=kernel)
-    said = run("echo started", tmp_path, confined, None)
-    assert said.startswith("[not started: the kernel has less of Landlock")
+    output = run("echo started", tmp_path, confined, None)
+    assert output.startswith("[not started: the kernel has less of Landlock")
 
 
 # a command that is kept to its workspace
@@ -242,9 +242,9 @@ def test_a_command_that_is_kept_to_its_workspace_empties_no_file_outside(abi: in
         emptying += "try: os.truncate(sys.argv[1], 0)\nexcept OSError: pass"
         inside = "echo new > f.txt; cat f.txt; truncate -s 1 f.txt"
         command = f"/usr/bin/python3 -c {shlex.quote(emptying)} {base}/out.txt; {inside}"
-        said = run(command, base / "work", confined, None)
+        output = run(command, base / "work", confined, None)
         assert (base / "out.txt").read_text() == "planted outside\n"
-        assert said == "new\n"
+        assert output == "new\n"
         assert (base / "work/f.txt").read_text() == "n"
 
 
@@ -257,31 +257,31 @@ GENERIC = Path("/usr/include/asm-generic/unistd.h")
 
 @pytest.mark.skipif(not HEADER.exists(), reason="the kernel's headers are not installed")
 def test_every_system_call_is_decided_under_its_number() -> None:
-    known = {
+    numbers = {
         name: at
         for table in TABLES
         for name, at in system_calls.numbers("x86_64", getattr(system_calls, table)).items()
     }
     listed = {name: int(at) for name, at in re.findall(r"#define __NR_(\w+) (\d+)", HEADER.read_text())}
-    assert {name: at for name, at in known.items() if name in listed} == listed
+    assert {name: at for name, at in numbers.items() if name in listed} == listed
 
 
 @pytest.mark.skipif(not GENERIC.exists(), reason="the kernel's headers are not installed")
 def test_every_system_call_of_the_other_architecture_is_decided_under_its_number() -> None:
-    known = {
+    numbers = {
         name: at
         for table in TABLES
         for name, at in system_calls.numbers("aarch64", getattr(system_calls, table)).items()
     }
-    found = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)\s*$", GENERIC.read_text(), re.MULTILINE)
+    matches = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)\s*$", GENERIC.read_text(), re.MULTILINE)
     only_32_bits = re.compile(r".*64$")
     listed = {
         {"fstatat": "newfstatat"}.get(name, name): int(at)
-        for name, at in found
+        for name, at in matches
         if not (only_32_bits.match(name) and int(at) >= 403) and name not in ("arch_specific_syscall", "syscalls")
     }
     listed.pop("sync_file_range2")  # the same number, on other architectures
-    assert {name: at for name, at in known.items() if name in listed} == listed
+    assert {name: at for name, at in numbers.items() if name in listed} == listed
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])

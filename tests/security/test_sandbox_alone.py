@@ -340,10 +340,10 @@ def test_a_confined_command_reads_nothing_of_other_processes(user: int | None) -
     """Of the runtime itself least of all: its environment has the keys."""
     with place(user) as base, somebody(user) as other:
         looking = f"cd /proc/{other.pid}; cat environ; cat mem; ls -l fd cwd root exe; cat maps; cat root/etc/passwd"
-        said = run(looking, base / "work", reading(base / "work"), user)
-        assert "planted" not in said
-        assert "/bin/sleep" not in said
-        assert "root:" not in said
+        output = run(looking, base / "work", reading(base / "work"), user)
+        assert "planted" not in output
+        assert "/bin/sleep" not in output
+        assert "root:" not in output
 
 
 @pytest.mark.parametrize("user", USERS)
@@ -353,17 +353,17 @@ def test_a_confined_command_reads_only_the_workspace_and_the_system(user: int | 
         looking = (
             f"cat {home}/.ssh/id_rsa {base}/out.txt; ls -la {base} {home} /home /root /tmp /var /run; cat ../out.txt"
         )
-        said = run(looking, base / "work", reading(base / "work"), user)
-        assert "planted" not in said
-        assert "id_rsa\n" not in said
+        output = run(looking, base / "work", reading(base / "work"), user)
+        assert "planted" not in output
+        assert "id_rsa\n" not in output
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="only root has such rights")
 def test_root_has_no_capabilities_in_the_sandbox() -> None:
     """To name the machine, to set its clock, to look at others: none of them needs a file."""
     with place(None) as base:
-        said = run("grep ^CapEff /proc/self/status", base / "work", reading(base / "work"), None)
-        assert int(said.split()[1], 16) == 0
+        output = run("grep ^CapEff /proc/self/status", base / "work", reading(base / "work"), None)
+        assert int(output.split()[1], 16) == 0
 
 
 # what works
@@ -393,18 +393,18 @@ WORKS = {
 @pytest.mark.parametrize("command", WORKS)
 def test_read_only_commands_work_as_without_confinement(command: str, user: int | None) -> None:
     with place(user) as base:
-        said = run(command, base / "work", reading(base / "work"), user)
-        assert said == (WORKS[command] or said)
-        assert "denied" not in said
+        output = run(command, base / "work", reading(base / "work"), user)
+        assert output == (WORKS[command] or output)
+        assert "denied" not in output
 
 
 @pytest.mark.parametrize("user", USERS)
 def test_git_reports_the_repository_in_the_sandbox(user: int | None, bait: Path) -> None:
     with place(user) as base:
         folder = copied(bait, base, user)
-        said = run("git status --short; git log --oneline; git diff --stat", folder, reading(folder), user)
-        assert " M f.txt" in said
-        assert "first" in said
+        output = run("git status --short; git log --oneline; git diff --stat", folder, reading(folder), user)
+        assert " M f.txt" in output
+        assert "first" in output
 
 
 # by the tool
@@ -431,8 +431,8 @@ REFUSED = (
 @pytest.mark.parametrize("command", REFUSED)
 async def test_a_refusal_by_the_kernel_is_explained_in_the_result(command: str) -> None:
     with place(None) as base:
-        said = await use(Workspace(base / "work"), command, confined=True)
-        assert "the kernel refused what it tried" in said
+        output = await use(Workspace(base / "work"), command, confined=True)
+        assert "the kernel refused what it tried" in output
 
 
 async def test_a_result_without_a_refusal_has_no_explanation() -> None:
@@ -461,8 +461,8 @@ async def test_a_command_that_is_kept_to_its_workspace_writes_there_and_nowhere_
         wanted = (
             f"echo x > ../new; echo x >> {base}/out.txt; rm -f {base}/out.txt; mkdir ../d; mv f.txt ..; ln f.txt ../h"
         )
-        said = await use(workspace, wanted, sandbox="workspace")
-        assert "only the workspace can be written" in said
+        output = await use(workspace, wanted, sandbox="workspace")
+        assert "only the workspace can be written" in output
         assert (base / "out.txt").read_text() == "planted outside\n"
         assert sorted(path.name for path in base.iterdir()) == ["home", "out.txt", "work"]
         assert tree(base / "home") == outside
@@ -472,8 +472,8 @@ async def test_a_workspace_command_has_a_temporary_folder_that_is_removed_with_i
     with place(None) as base:
         workspace = Workspace(base / "work")
         command = 'echo x > "$TMPDIR/t" && cat "$TMPDIR/t" && mktemp | wc -l && stat -c %a "$TMPDIR"; echo "$TMPDIR"'
-        *said, folder = (await use(workspace, command, sandbox="workspace")).split()
-        assert said == ["x", "1", "700"]
+        *output, folder = (await use(workspace, command, sandbox="workspace")).split()
+        assert output == ["x", "1", "700"]
         assert not Path(folder).exists()
         assert Path(folder).name.startswith("pilothouse-")
 
@@ -483,10 +483,10 @@ async def test_only_writable_additional_folders_are_written() -> None:
         (base / "open").mkdir()
         (base / "shut").mkdir()
         workspace = Workspace(base / "work", extra_roots=[Root(base / "open", True), Root(base / "shut")])
-        said = await use(workspace, f"echo x > {base}/open/f; echo x > {base}/shut/f", sandbox="workspace")
+        output = await use(workspace, f"echo x > {base}/open/f; echo x > {base}/shut/f", sandbox="workspace")
         assert (base / "open/f").exists()
         assert not (base / "shut/f").exists()
-        assert "refused" in said
+        assert "refused" in output
 
 
 # how far reading goes
@@ -525,9 +525,9 @@ async def test_a_workspace_whose_name_holds_a_line_end_opens_no_other_folder() -
         root = Path(f"{base}/work/x\n{base}/home")
         root.mkdir(parents=True)
         (root / "f.txt").write_text("mine\n")
-        said = await use(Workspace(root), f"cat f.txt; cat {base}/home/.ssh/id_rsa", confined=True)
-        assert "planted" not in said
-        assert "mine" in said
+        output = await use(Workspace(root), f"cat f.txt; cat {base}/home/.ssh/id_rsa", confined=True)
+        assert "planted" not in output
+        assert "mine" in output
         await use(Workspace(root), f"echo x > {base}/home/new; echo x > here", sandbox="workspace")
         assert not (base / "home/new").exists()
         assert (root / "here").exists()
@@ -543,5 +543,5 @@ async def test_a_command_that_runs_without_approval_cannot_read_the_runtimes_dat
         for command in ("cat data/tokens.json", "cat *", "grep -r local .", "cat dat?/tok*"):
             prepared = await tool.prepare(ExecuteArguments(command), workspace)
             runs_by_itself = prepared.violation is None and prepared.effect == "read_only"
-            said = await use(workspace, command, confined=True) if runs_by_itself else ""
-            assert "planted" not in said, command
+            output = await use(workspace, command, confined=True) if runs_by_itself else ""
+            assert "planted" not in output, command

@@ -216,9 +216,11 @@ async def test_a_stored_file_instantiates_no_class_by_name(tmp_path: Path, conte
     loaded = set(sys.modules)
     again = World(tmp_path / "proj", DONE, store=_store(tmp_path), ids_from=1000)
     async with again.runtime as runtime:
-        known = {each.context_id: each for each in (await runtime.contexts()).items}
+        summaries = {each.context_id: each for each in (await runtime.contexts()).items}
         assert [content_of(message) for message in await runtime.read_messages(other)][-1] == "done"
-        assert harmed not in known or known[harmed].damage is not None or not await runtime.read_messages(harmed)
+        assert (
+            harmed not in summaries or summaries[harmed].damage is not None or not await runtime.read_messages(harmed)
+        )
     assert not {name for name in set(sys.modules) - loaded if name in ("pickle", "yaml", "msgpack", "shelve")}
     assert not list(tmp_path.rglob("PWNED"))
     assert not Path("PWNED").exists()

@@ -193,8 +193,8 @@ async def test_a_command_that_plainly_writes_such_a_file_is_refused_in_every_mod
 async def test_settings_written_by_a_script_have_no_effect_without_trust(tmp_path: Path) -> None:
     """What a program does inside, nobody reads from its line. But it counts only once a person has trusted it."""
     (tmp_path / "proj").mkdir()
-    made = f'import os\nos.makedirs(".pilothouse")\nopen(".pilothouse/config.toml", "w").write({LOOSER!r})\n'
-    (tmp_path / "proj/build.py").write_text(made)
+    script = f'import os\nos.makedirs(".pilothouse")\nopen(".pilothouse/config.toml", "w").write({LOOSER!r})\n'
+    (tmp_path / "proj/build.py").write_text(script)
     async with whole(tmp_path, asks(runs("python3 build.py")), DONE, asks(writes("f")), DONE) as runtime:
         context_id = await runtime.create_context(tmp_path / "proj", mode="agent")
         before = await decides(runtime, context_id, tmp_path / "proj")
@@ -225,9 +225,9 @@ async def test_no_command_is_given_the_token_or_a_key(tmp_path: Path) -> None:
     world = World(tmp_path, asks(runs(line)), DONE, tools=builtin_tools({**os.environ, **planted}))
     context_id = await world.start("agent")
     await world.turn(context_id)
-    said = "".join(getattr(message, "content", "") for message in await world.runtime.read_messages(context_id))
-    assert "PATH=" in said
-    assert "planted" not in said
+    messages = "".join(getattr(message, "content", "") for message in await world.runtime.read_messages(context_id))
+    assert "PATH=" in messages
+    assert "planted" not in messages
 
 
 @pytest.mark.parametrize("mode", ["supervised", "review", "plan"])
@@ -299,7 +299,7 @@ async def test_no_tool_reaches_the_stored_mode(tmp_path: Path) -> None:
     )
     context_id = await world.start("agent")
     await world.turn(context_id)
-    said = "".join(getattr(message, "content", "") for message in await world.runtime.read_messages(context_id))
+    messages = "".join(getattr(message, "content", "") for message in await world.runtime.read_messages(context_id))
     await world.runtime.close()
-    assert "metadata.json:" not in said
-    assert "data/contexts" not in said.replace("'data/contexts/metadata.json'", "")
+    assert "metadata.json:" not in messages
+    assert "data/contexts" not in messages.replace("'data/contexts/metadata.json'", "")

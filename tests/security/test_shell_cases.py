@@ -58,9 +58,9 @@ def test_scripts_of_sed_are_read_with_blanks_between_their_parts(script: str) ->
 
 def test_strict_is_narrower_than_read_only() -> None:
     lines = [*DANGEROUS, *HELD_BY_SANDBOX, *BENIGN]
-    found = [(line.command, classify(line.command)) for line in lines]
+    classes = [(line.command, classify(line.command)) for line in lines]
     assert [
-        command for command, classification in found if classification.strict and not classification.read_only
+        command for command, classification in classes if classification.strict and not classification.read_only
     ] == []
 
 

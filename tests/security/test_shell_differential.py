@@ -73,10 +73,10 @@ def are_alike(some: Commands, others: Commands) -> bool:
 def _is_like(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     one, other = _without_repeated_time(one), _without_repeated_time(other)
     if UNKNOWN_WORD in (*one, *other):
-        known = [
+        patterns = [
             next((at for at, word in enumerate(words) if word == UNKNOWN_WORD), len(words)) for words in (one, other)
         ]
-        return one[: min(known)] == other[: min(known)]
+        return one[: min(patterns)] == other[: min(patterns)]
     return one == other
 
 

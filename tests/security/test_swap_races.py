@@ -195,11 +195,11 @@ def test_the_overview_never_leaves_the_workspace_during_a_swap_race(scene: Scene
 
 async def test_both_sides_of_the_race_can_win(scene: Scene) -> None:
     """So that it means something above: a careless reader in the same race does come out."""
-    seen: set[str] = set()
+    contents: set[str] = set()
     with scene.racing("link"):
         async with asyncio.timeout(HANG_SECONDS):
-            while len(seen) < 2:
+            while len(contents) < 2:
                 with contextlib.suppress(OSError):
-                    seen.add((scene.root / PATH).read_text())
+                    contents.add((scene.root / PATH).read_text())
                 await asyncio.sleep(0)
-    assert seen == {"mine", SECRET}
+    assert contents == {"mine", SECRET}

@@ -139,9 +139,9 @@ async def test_no_tool_reaches_anything_outside(workspace: Workspace, tmp_path: 
     """The last check is where a file is opened, not where a call is looked at."""
     everything = {each: tree(tmp_path / each) for each in ("proj-secret", "outside")}
     for path in [*OUTSIDE, str(tmp_path / "proj-secret"), str(tmp_path / "secret.txt"), "nul\0byte", "sub/\0"]:
-        code, said = await use(workspace, name, path, looks=looks)
-        assert SECRET not in said, path
-        assert "root:" not in said, path
+        code, output = await use(workspace, name, path, looks=looks)
+        assert SECRET not in output, path
+        assert "root:" not in output, path
         if path not in HARMLESS:
             assert code is not None, path
             assert not looks or code is Code.OUTSIDE_WORKSPACE, path
@@ -174,9 +174,9 @@ async def test_an_additional_folder_is_reached_by_its_absolute_path_only(tmp_pat
         "open/.git/config",
         "open/../proj-x",
     ):
-        code, said = await use(workspace, name, str(tmp_path / path))
+        code, output = await use(workspace, name, str(tmp_path / path))
         assert code in (Code.OUTSIDE_WORKSPACE, Code.PROTECTED_PATH), path
-        assert SECRET not in said
+        assert SECRET not in output
     if name in WRITING:
         assert (await use(workspace, name, str(tmp_path / "shut/x")))[0] is Code.PROTECTED_PATH
         assert (await use(workspace, name, str(tmp_path / "shut/x"), looks=False))[0] is Code.PROTECTED_PATH
@@ -191,9 +191,9 @@ async def test_the_runtimes_data_in_an_additional_folder_is_not_reached(tmp_path
     private = [tmp_path / "home/data"]
     workspace = Workspace(tmp_path / "proj", private=private, extra_roots=[Root(tmp_path / "home", True)])
     for path in ("home/data/tokens.json", "home/data"):
-        code, said = await use(workspace, name, str(tmp_path / path))
+        code, output = await use(workspace, name, str(tmp_path / path))
         assert code is Code.PROTECTED_PATH
-        assert SECRET not in said
+        assert SECRET not in output
     if name == "grep":
         assert SECRET not in (await use(workspace, name, str(tmp_path / "home")))[1]
 
@@ -265,8 +265,8 @@ async def test_files_that_may_hold_keys_are_not_read(tmp_path: Path, name: str) 
     workspace = Workspace(tmp_path, private=[tmp_path / "data"])
     for path in (".git/config", ".ssh", ".ssh/id", ".pilothouse", "data", "data/tokens.json", ".bashrc", "link"):
         assert (await use(workspace, name, path))[0] is Code.PROTECTED_PATH, path
-    code, said = await use(workspace, name, ".")
-    assert SECRET not in said
+    code, output = await use(workspace, name, ".")
+    assert SECRET not in output
 
 
 @pytest.mark.parametrize("cwd", [".git/hooks", ".pilothouse", "sub/.git/hooks", ".ssh", "data", "linked"])
@@ -314,9 +314,9 @@ async def test_the_folder_of_one_command_does_not_carry_over_to_the_next(tmp_pat
     context_id = await world.start()
     await world.turn(context_id)
     assert (tmp_path / "sub/here").exists()
-    said = [getattr(message, "content", "") for message in await world.runtime.read_messages(context_id)]
-    assert f"{tmp_path}/sub\n" in said
-    assert f"{tmp_path}\n" in said
+    messages = [getattr(message, "content", "") for message in await world.runtime.read_messages(context_id)]
+    assert f"{tmp_path}/sub\n" in messages
+    assert f"{tmp_path}\n" in messages
 
 
 # links that appear, rules, hard links
@@ -357,8 +357,8 @@ async def test_a_rule_that_denies_a_folder_applies_through_a_link(tmp_path: Path
     context_id = await world.start("agent")
     await world.runtime.give_rule("deny", Scope(folder="keys"), context_id=context_id)
     await world.turn(context_id)
-    said = "".join(getattr(message, "content", "") for message in await world.runtime.read_messages(context_id))
-    assert SECRET not in said
+    messages = "".join(getattr(message, "content", "") for message in await world.runtime.read_messages(context_id))
+    assert SECRET not in messages
     assert tree(tmp_path) == before
     assert not [record for record in await world.dependencies.store.calls(context_id) if record.status == "executed"]
 
@@ -404,8 +404,8 @@ async def test_a_temporary_file_is_never_written_through_a_planted_link(
 @pytest.fixture
 def odd(tmp_path: Path) -> Iterator[Workspace]:
     os.mkfifo(tmp_path / "fifo")
-    with socket.socket(socket.AF_UNIX) as made:
-        made.bind(str(tmp_path / "socket"))
+    with socket.socket(socket.AF_UNIX) as unix_socket:
+        unix_socket.bind(str(tmp_path / "socket"))
         if os.geteuid() == 0:
             os.mknod(tmp_path / "null", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
             os.mknod(tmp_path / "zero", 0o666 | stat.S_IFCHR, os.makedev(1, 5))
@@ -453,13 +453,13 @@ async def test_twenty_gigabytes_are_not_taken_into_memory(tmp_path: Path, name: 
         file.write(head)
         file.truncate(20 * 1024**3)
     before = own_size()
-    code, said = await use(Workspace(tmp_path), name, "huge")
+    code, output = await use(Workspace(tmp_path), name, "huge")
     assert own_size() - before < GROWTH_AT_MOST
-    assert len(said) < 60_000
+    assert len(output) < 60_000
     if name == "read_file" and head:
-        assert "huge has 21,474,836,480 bytes" in said
+        assert "huge has 21,474,836,480 bytes" in output
     elif name == "grep":
-        assert "skipped" in said
+        assert "skipped" in output
     else:
         assert code in (Code.FILE_TOO_LARGE, Code.FILE_NOT_TEXT, Code.NOT_A_DIRECTORY)
     assert (tmp_path / "huge").stat().st_size == 20 * 1024**3
@@ -481,8 +481,8 @@ async def test_a_file_that_grows_while_it_is_read_does_not_block_the_loop(tmp_pa
     try:
         async with asyncio.timeout(HANG_SECONDS):
             for _ in range(5):
-                _, said = await use(Workspace(tmp_path), name, "log")
-                assert len(said) < 100_000
+                _, output = await use(Workspace(tmp_path), name, "log")
+                assert len(output) < 100_000
         assert own_size() - before < GROWTH_AT_MOST
     finally:
         over.set()
@@ -509,11 +509,11 @@ async def test_an_uploaded_file_lands_in_its_folder_or_nowhere(tmp_path: Path, n
     except RequestError:
         assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
         return
-    (made,) = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert made == tmp_path / "artifacts" / context_id / upload.path
-    assert made.parent.name == "uploads"
-    assert not made.name.startswith(".")
-    assert made.name.isprintable()
+    (uploaded,) = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert uploaded == tmp_path / "artifacts" / context_id / upload.path
+    assert uploaded.parent.name == "uploads"
+    assert not uploaded.name.startswith(".")
+    assert uploaded.name.isprintable()
 
 
 @pytest.mark.parametrize("target", ["../outside", "/etc", ".git", ".pilothouse", "inside.txt"])
@@ -546,6 +546,6 @@ async def test_every_path_in_a_line_is_held_to_the_workspace(tmp_path: Path) -> 
     world = World(root, _asks(*calls), DONE, tools=builtin_tools(os.environ))
     context_id = await world.start("review")
     await world.turn(context_id)
-    said = "".join(getattr(message, "content", "") for message in await world.runtime.read_messages(context_id))
-    assert SECRET not in said
+    messages = "".join(getattr(message, "content", "") for message in await world.runtime.read_messages(context_id))
+    assert SECRET not in messages
     assert all(record.confined for record in await world.dependencies.store.calls(context_id))

@@ -97,9 +97,9 @@ class House:
         await runtime.create_branch(context_id, "try")
         (call,) = await runtime.pending_calls(context_id)
         (message,) = await runtime.read_messages(context_id, branch="main", limit=1)
-        known = {"context_id": context_id, "call_id": call.id, "message_id": message.id, "rule_id": rule.id}
+        ids = {"context_id": context_id, "call_id": call.id, "message_id": message.id, "rule_id": rule.id}
         self.ids = {
-            **known,
+            **ids,
             "tab_id": context_id,
             "thread_id": context_id,
             "branch": "main",
@@ -220,10 +220,10 @@ async def house(folder: Path, **options: Any) -> AsyncIterator[House]:
         Served(world.runtime, [workspace], web_folder=folder / "page") as served,
         aiohttp.ClientSession(served.url, cookie_jar=aiohttp.DummyCookieJar()) as http,
     ):
-        made = House(folder, world, served, http)
+        new_house = House(folder, world, served, http)
         await ready(world.runtime, "docs")
-        await made.furnish()
-        yield made
+        await new_house.furnish()
+        yield new_house
 
 
 def named(route: Route) -> str:
@@ -235,10 +235,10 @@ class _Refusals:
 
     def __init__(self) -> None:
         self.wrong: list[str] = []
-        self.seen = 0
+        self.count = 0
 
     def check(self, reply: Reply, status: int, code: str, *about: object) -> None:
-        self.seen += 1
+        self.count += 1
         is_page = reply.headers.get("content-type", "").startswith(HTML)
         is_bare = about[0] == "HEAD" or (is_page and status == 401)
         if reply.status != status or (not is_bare and reply.code != code):
@@ -251,7 +251,7 @@ async def refusing(here: House) -> AsyncIterator[_Refusals]:
     refusals = _Refusals()
     before = await here.everything()
     yield refusals
-    assert refusals.seen
+    assert refusals.count
     assert refusals.wrong == []
     assert await here.everything() == before
 
@@ -324,8 +324,8 @@ async def test_a_page_of_another_site_is_refused_on_every_route_and_method(tmp_p
                     reply = await here.ask(route, {**credentials, "origin": origin})
                     refusals.check(reply, 403, Code.FOREIGN_ORIGIN, route.method, route.path, origin)
                 for method in ("OPTIONS", "HEAD"):
-                    asked = {"origin": foreign[0], "access-control-request-method": route.method}
-                    reply = await here.ask(route, {**credentials, **asked}, method=method, body=None)
+                    preflight = {"origin": foreign[0], "access-control-request-method": route.method}
+                    reply = await here.ask(route, {**credentials, **preflight}, method=method, body=None)
                     refusals.check(reply, 403, Code.FOREIGN_ORIGIN, method, route.path)
 
 
@@ -434,9 +434,12 @@ async def test_every_answer_carries_the_headers_that_keep_a_browser_safe(tmp_pat
             own = {**BEARER, "origin": here.origin}
             for headers in ({}, {**own, "host": "evil.example"}, {**BEARER, "origin": "http://evil.example"}):
                 await check(await here.ask(route, headers))
-            asked = {"access-control-request-method": route.method, "access-control-request-headers": "authorization"}
+            preflight = {
+                "access-control-request-method": route.method,
+                "access-control-request-headers": "authorization",
+            }
             for headers in (own, {"origin": here.origin}):
-                await check(await here.ask(route, {**headers, **asked}, method="OPTIONS", body=None))
+                await check(await here.ask(route, {**headers, **preflight}, method="OPTIONS", body=None))
             await check(await here.ask(route, BEARER, method="HEAD", body=None))
             if route in CHANGING:
                 await check(await here.ask(route, {**BEARER, "content-type": "text/plain"}))
@@ -533,10 +536,10 @@ NEARLY = (
 
 async def test_a_token_that_is_nearly_right_is_wrong(tmp_path: Path) -> None:
     async with house(tmp_path) as here, refusing(here) as refusals:
-        for given in NEARLY:
+        for token in NEARLY:
             here.world.ambient.advance(A_MINUTE)
-            reply = await here.get("/api/health", {"authorization": f"Bearer {given}"})
-            refusals.check(reply, 401, Code.UNAUTHORIZED, "GET", given)
+            reply = await here.get("/api/health", {"authorization": f"Bearer {token}"})
+            refusals.check(reply, 401, Code.UNAUTHORIZED, "GET", token)
             assert reply.headers["www-authenticate"] == "Bearer"
 
 
@@ -658,11 +661,11 @@ def mode_of(path: Path) -> int:
 
 def test_a_generated_token_is_stored_and_long(tmp_path: Path) -> None:
     path = tmp_path / "tokens.json"
-    made = Tokens(path, SystemAmbient()).add("anna")
+    token = Tokens(path, SystemAmbient()).add("anna")
     Tokens(path, SystemAmbient()).prepare()
-    assert Tokens(path, SystemAmbient()).user_of(made) == "anna"
-    assert len(made) >= 2 * MIN_TOKEN_LENGTH
-    assert Tokens(path, SystemAmbient()).add("otto") != made
+    assert Tokens(path, SystemAmbient()).user_of(token) == "anna"
+    assert len(token) >= 2 * MIN_TOKEN_LENGTH
+    assert Tokens(path, SystemAmbient()).add("otto") != token
 
 
 DAMAGED = (
@@ -690,15 +693,15 @@ async def test_a_damaged_token_file_is_reported_and_grants_no_access(tmp_path: P
     async with house(tmp_path) as here:
         tokens = here.served.tokens
         anna = tokens.add("anna")
-        kept = tokens.path.read_bytes()
+        content = tokens.path.read_bytes()
         cookie = await here.cookie()
         for damage in DAMAGED:
             async with refusing(here) as refusals:
                 tokens.path.write_bytes(damage)
                 replies = []
                 with logged(tokens) as log:
-                    for given in (BEARER, {"authorization": f"Bearer {anna}"}, {"authorization": "Bearer "}, cookie):
-                        replies.append(await here.get("/api/contexts", given))
+                    for headers in (BEARER, {"authorization": f"Bearer {anna}"}, {"authorization": "Bearer "}, cookie):
+                        replies.append(await here.get("/api/contexts", headers))
                     pages = [await here.submit(token=token) for token in (TOKEN, anna, "a-token-that-is-long-enough")]
                     pages.append(await here.get("/?code=anything", {}))
                 for reply in pages:
@@ -713,7 +716,7 @@ async def test_a_damaged_token_file_is_reported_and_grants_no_access(tmp_path: P
                     with pytest.raises(StoreDamaged, match=re.escape(str(tokens.path))):
                         work()
                 assert tokens.path.read_bytes() == damage, "what is damaged is not written over"
-            tokens.path.write_bytes(kept)
+            tokens.path.write_bytes(content)
             assert (await here.get("/api/contexts", {"authorization": f"Bearer {anna}"})).status == 200
 
 
@@ -812,16 +815,16 @@ async def test_a_body_that_grows_too_large_is_refused(tmp_path: Path) -> None:
 
 async def test_a_large_body_that_is_refused_costs_neither_the_answer_nor_the_connection(tmp_path: Path) -> None:
     async with house(tmp_path) as here, refusing(here) as refusals:
-        for given, status, code in (
+        for body, status, code in (
             ({"authorization": "Bearer wrong"}, 401, Code.UNAUTHORIZED),
             ({"content-type": "text/plain"}, 415, Code.UNSUPPORTED_TYPE),
             ({}, 404, Code.UNKNOWN_CONTEXT),
         ):
             async with raw(here) as (reader, writer):
                 typed = {"content-type": "application/octet-stream", "content-length": MEBIBYTE}
-                writer.write(head("POST", "/api/contexts/none/files?name=x", **{**typed, **given}))
+                writer.write(head("POST", "/api/contexts/none/files?name=x", **{**typed, **body}))
                 writer.write(b"x" * MEBIBYTE)
-                refusals.check(await reply_of(reader), status, code, "POST", given)
+                refusals.check(await reply_of(reader), status, code, "POST", body)
                 writer.write(head("GET", "/api/health"))
                 assert (await reply_of(reader)).status == 200, "the connection is as good as before"
 
@@ -936,13 +939,13 @@ def test_listening_for_other_machines_needs_a_configured_token(tmp_path: Path, h
 
 
 @pytest.mark.parametrize(
-    "given", ["x", "x" * (MIN_TOKEN_LENGTH - 1), "x" * 513, "fifteen letters and spaces", "ö" * 20]
+    "token", ["x", "x" * (MIN_TOKEN_LENGTH - 1), "x" * 513, "fifteen letters and spaces", "ö" * 20]
 )
-def test_a_configured_token_that_is_weak_or_unsendable_is_refused(tmp_path: Path, given: str) -> None:
+def test_a_configured_token_that_is_weak_or_unsendable_is_refused(tmp_path: Path, token: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        Tokens(tmp_path / "tokens.json", SystemAmbient(), given)
+        Tokens(tmp_path / "tokens.json", SystemAmbient(), token)
     assert caught.value.reason.code is Code.WEAK_ACCESS
-    assert given not in str(caught.value) or len(given) == 1
+    assert token not in str(caught.value) or len(token) == 1
 
 
 def test_without_a_port_the_next_free_one_is_taken_and_a_named_port_never_moves(tmp_path: Path) -> None:

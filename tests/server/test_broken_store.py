@@ -53,22 +53,22 @@ def path_of(route: Route, ids: dict[str, str]) -> str:
 
 async def statuses(served: Served, ids: dict[str, str]) -> dict[str, int]:
     """What every route of the table answers."""
-    found = {}
+    statuses_by_route = {}
     headers = {"authorization": f"Bearer {TOKEN}"}
     async with aiohttp.ClientSession(headers=headers) as http:
         for route in ROUTES:
             name = f"{route.method} {route.path}"
-            given: dict[str, Any] = {}
+            content: dict[str, Any] = {}
             if route.method != "GET":
-                given = {"json": route.body_example or {}} if route.takes == JSON else {"data": b"content"}
+                content = {"json": route.body_example or {}} if route.takes == JSON else {"data": b"content"}
             if route.takes != JSON:
-                given["headers"] = {"content-type": route.takes}
+                content["headers"] = {"content-type": route.takes}
             address = served.url + path_of(route, ids) + ("?name=a.txt" if route.path.endswith("/files") else "")
-            async with http.request(route.method, address, **given) as answer:
-                found[name] = answer.status
+            async with http.request(route.method, address, **content) as answer:
+                statuses_by_route[name] = answer.status
                 if name not in STREAMS:
                     await answer.read()
-    return found
+    return statuses_by_route
 
 
 @pytest.mark.parametrize("what", ["full", "EIO", "EROFS", "removed", "moved", "unreadable"])
@@ -94,12 +94,12 @@ async def test_no_route_answers_500_when_the_store_is_broken(tmp_path: Path, wha
                 shutil.rmtree(broken.data)
                 broken.data.write_bytes(b"")
         ids = {"{context_id}": context_id, "{message_id}": first.id, "{branch}": "main", "{source}": "main"}
-        found = await statuses(served, ids)
-        assert {name: status for name, status in found.items() if status == 500} == {}
-        assert found["POST /api/contexts"] == 503
+        by_route = await statuses(served, ids)
+        assert {name: status for name, status in by_route.items() if status == 500} == {}
+        assert by_route["POST /api/contexts"] == 503
         if what in ("removed", "moved", "unreadable"):
-            assert found["GET /api/contexts"] == 503
-            assert in_memory or found["GET /api/contexts/{context_id}"] == 503
+            assert by_route["GET /api/contexts"] == 503
+            assert in_memory or by_route["GET /api/contexts/{context_id}"] == 503
             (tmp_path / "elsewhere").rename(broken.data) if what == "moved" else None
 
 
@@ -150,15 +150,15 @@ async def test_health_and_the_log_report_a_full_disk_until_there_is_room(
             {"payload": {"type": "text", "content": "x"}, "queue": True},
         )
         assert (sent.problem.status, sent.problem.code) == (503, "store_refused")
-        told = [record for record in caplog.records if record.name == "pilothouse.storage"]
-        assert len([record for record in told if record.levelno == logging.ERROR]) == 1
+        records = [record for record in caplog.records if record.name == "pilothouse.storage"]
+        assert len([record for record in records if record.levelno == logging.ERROR]) == 1
         broken.disk.disarm()
         await retried(broken.world, context_id)
         live = await broken.world.runtime.rested(context_id)
         assert (live.state, live.core.last_turn, broken.world.change.ran) == (Idle(), "interrupted", ["a"])
         assert (await client.request("GET", "/api/health"))["status"] == "ok"
-        told = [record for record in caplog.records if record.name == "pilothouse.storage"]
-        assert [record.levelno for record in told] == [logging.ERROR, logging.WARNING]
+        records = [record for record in caplog.records if record.name == "pilothouse.storage"]
+        assert [record.levelno for record in records] == [logging.ERROR, logging.WARNING]
         await client.request("POST", f"/api/contexts/{context_id}/continue")
         await broken.world.runtime.rested(context_id)
         assert content_of((await broken.world.runtime.read_messages(context_id))[-1]) == "done"

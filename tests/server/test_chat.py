@@ -43,11 +43,11 @@ async def told(stream: AsyncIterator[tuple[str, Any]]) -> Events:
 
 def names(events: Events) -> list[str]:
     """In order, tokens in a row as one."""
-    found: list[str] = []
+    result: list[str] = []
     for name, _ in events:
-        if name != "token" or found[-1:] != ["token"]:
-            found.append(name)
-    return [name for name in found if name != "title"]
+        if name != "token" or result[-1:] != ["token"]:
+            result.append(name)
+    return [name for name in result if name != "title"]
 
 
 def data(events: Events, name: str) -> list[Any]:
@@ -85,8 +85,8 @@ async def test_in_plan_a_change_is_one_error_with_the_hint_then_done(tmp_path: P
         "write_file": {"path": "made", "content": "x"},
         "edit_file": {"path": "made", "old": "a", "new": "b"},
     }[tool]
-    asked = Answer(calls=(ScriptedCall(tool=tool, arguments=arguments),))
-    async with chatting(tmp_path, asked, DONE, language=language) as (world, client, _):
+    request = Answer(calls=(ScriptedCall(tool=tool, arguments=arguments),))
+    async with chatting(tmp_path, request, DONE, language=language) as (world, client, _):
         events = await told(client.chat("t", "do it", mode="plan"))
         assert len(world.model.requests) == 1
     assert names(events) == ["error", "done"]
@@ -102,8 +102,8 @@ async def test_in_plan_a_change_is_one_error_with_the_hint_then_done(tmp_path: P
 
 @pytest.mark.parametrize("mode", ["plan", "build"])
 async def test_a_question_interrupts_in_plan_and_build_alike(tmp_path: Path, mode: str) -> None:
-    asked = Answer(calls=(ScriptedCall(tool="ask_user", arguments=QUESTION),))
-    async with chatting(tmp_path, asked, Answer(text="Good.")) as (world, client, _):
+    question = Answer(calls=(ScriptedCall(tool="ask_user", arguments=QUESTION),))
+    async with chatting(tmp_path, question, Answer(text="Good.")) as (world, client, _):
         events = await told(client.chat("t", "help me choose", mode=mode))
         assert names(events) == ["interrupt", "done"]
         assert data(events, "interrupt")[0]["questions"][0]["question"] == "Which one?"
@@ -311,7 +311,7 @@ async def test_a_chat_sent_while_the_last_turn_closes_streams_from_its_own_begin
         live = await world.runtime.context("t")
         release = store.hold(lambda _, change: change.core.turn is None)
         before = asyncio.ensure_future(told(client.chat("t", "one")))
-        await store.held.wait()
+        await store.reached.wait()
         after = asyncio.ensure_future(told(client.chat("t", "two")))
         while live.lock.locked() and not live.lock._waiters:
             await asyncio.sleep(0)
@@ -336,8 +336,8 @@ async def test_a_chat_stream_has_the_whole_text_of_every_round_of_a_fast_model(t
     async with chatting(tmp_path, *[*rounds, Answer(text="end")] * 5, store=store) as (_, client, _):
         for turn in range(5):
             events = await told(client.chat(f"t{turn}", "go", mode="build"))
-            said = "".join(each["text"] for each in data(events, "token"))
-            assert said == "".join(f"round {number} " for number in range(5)) + "end"
+            streamed = "".join(each["text"] for each in data(events, "token"))
+            assert streamed == "".join(f"round {number} " for number in range(5)) + "end"
 
 
 async def test_decisions_over_several_conversations_are_checked_before_the_first_is_made(tmp_path: Path) -> None:

@@ -47,13 +47,13 @@ async def refusal(client: Client, method: str, path: str, body: Any = None) -> t
 
 async def test_contexts_are_created_listed_changed_and_deleted(tmp_path: Path) -> None:
     async with serving(tmp_path) as (_, client, _):
-        made = [await client.request("POST", "/api/contexts", {"title": f"n{number}"}) for number in range(3)]
+        created = [await client.request("POST", "/api/contexts", {"title": f"n{number}"}) for number in range(3)]
         page = await client.request("GET", "/api/contexts?limit=2")
         assert len(page["items"]) == 2
         rest = await client.request("GET", f"/api/contexts?limit=2&cursor={quote(page['next'])}")
         assert len(rest["items"]) == 1
         assert rest["next"] is None
-        one = f"/api/contexts/{made[0]['context_id']}"
+        one = f"/api/contexts/{created[0]['context_id']}"
         changed = await client.request("PATCH", one, {"title": "  New  name ", "archived": True})
         assert (changed["title"], changed["archived"]) == ("New name", True)
         assert len((await client.request("GET", "/api/contexts?archived=true"))["items"]) == 1
@@ -94,8 +94,8 @@ async def test_a_workspace_must_be_beneath_a_root_also_through_links(tmp_path: P
     (root / "link").symlink_to(outside)
     world = World(root)
     async with world.runtime, Served(world.runtime, [root]) as served, served.client() as client:
-        made = await client.request("POST", "/api/contexts", {"workspace": "inner"})
-        assert made["workspace"] == str(root / "inner")
+        created = await client.request("POST", "/api/contexts", {"workspace": "inner"})
+        assert created["workspace"] == str(root / "inner")
         assert await refusal(client, "POST", "/api/contexts", {"workspace": "link"}) == (422, "outside_roots")
 
 
@@ -124,8 +124,8 @@ async def test_a_queue_is_listed_edited_and_emptied(tmp_path: Path) -> None:
         one = await client.request("POST", f"{path}/messages", {**body, "queue": True})
         two = await client.request("POST", f"{path}/messages", {**body, "queue": True})
         assert one["turn_id"] is None
-        said = {"payload": {"type": "text", "content": "rather this"}}
-        page = await client.request("PATCH", f"{path}/queue/{one['message_id']}", said)
+        edited = {"payload": {"type": "text", "content": "rather this"}}
+        page = await client.request("PATCH", f"{path}/queue/{one['message_id']}", edited)
         assert [item["messages"][0]["content"] for item in page["items"]] == ["rather this", "go"]
         await client.request("DELETE", f"{path}/queue/{two['message_id']}")
         assert await refusal(client, "DELETE", f"{path}/queue/{two['message_id']}") == (404, "unknown_queued")
@@ -136,8 +136,8 @@ async def test_a_queue_is_listed_edited_and_emptied(tmp_path: Path) -> None:
 
 
 async def test_calls_are_decided_one_by_one_together_and_explained(tmp_path: Path) -> None:
-    asked = asks(("change", "a"), ("change", "b"), ("change", "c"), ("change", "d"), ("change", "e"))
-    async with serving(tmp_path, asked, DONE) as (world, client, _):
+    requests = asks(("change", "a"), ("change", "b"), ("change", "c"), ("change", "d"), ("change", "e"))
+    async with serving(tmp_path, requests, DONE) as (world, client, _):
         context_id = await world.start("supervised")
         await world.turn(context_id)
         path = f"/api/contexts/{context_id}/tool-calls"
@@ -173,8 +173,8 @@ async def test_a_mode_switch_is_previewed_and_reports_its_effect_on_pending_call
         await world.turn(context_id)
         path = f"/api/contexts/{context_id}/mode"
         would = await client.request("GET", f"{path}/preview?mode=build")
-        told = await client.request("PUT", path, {"mode": "build"})
-        assert (told["mode"], told["started"]) == ("agent", [would["items"][0]["id"]])
+        response = await client.request("PUT", path, {"mode": "build"})
+        assert (response["mode"], response["started"]) == ("agent", [would["items"][0]["id"]])
         assert await refusal(client, "PUT", path, {"mode": "nope"}) == (422, "unknown_mode")
 
 
@@ -202,8 +202,8 @@ async def test_branches_with_any_name_are_created_switched_merged_and_deleted(tm
         path = f"/api/contexts/{context_id}"
         name = "feature/é 100%?#"
         at = f"{path}/branches/{quote(name, safe='')}"
-        made = await client.request("POST", f"{path}/branches", {"name": name})
-        assert (made["name"], made["length"]) == (name, 2)
+        response = await client.request("POST", f"{path}/branches", {"name": name})
+        assert (response["name"], response["length"]) == (name, 2)
         await client.request("PUT", f"{path}/active-branch", {"branch": name})
         await world.turn(context_id, "there")
         assert (await client.request("GET", f"{at}?limit=1"))["length"] == 4
@@ -257,8 +257,8 @@ async def test_messages_are_paged_from_the_end_and_edited_in_place(tmp_path: Pat
         ids = ",".join(each["message_id"] for each in reversed(last["items"]))
         by_id = await client.request("GET", f"{path}?ids={ids}")
         assert by_id == list(reversed(last["items"]))
-        said = {"payloads": [{"type": "text", "content": "uno"}]}
-        await client.request("POST", f"{path}/{first['items'][0]['message_id']}/edit", said)
+        edited = {"payloads": [{"type": "text", "content": "uno"}]}
+        await client.request("POST", f"{path}/{first['items'][0]['message_id']}/edit", edited)
         await world.runtime.rested(context_id)
         page = await client.request("GET", path)
         assert [each["content"] for each in page["items"] if each["role"] == "user"] == ["uno"]
@@ -387,13 +387,13 @@ async def test_a_turn_is_cancelled_continued_paused_and_resumed(tmp_path: Path) 
         assert (await client.request("GET", path))["last_turn"] == "complete"
 
 
-@pytest.mark.parametrize("given", ["known\n", "known\r", "\nknown", "kn own", "", "x" * 65])
-async def test_an_id_with_a_trailing_line_end_is_refused(tmp_path: Path, given: str) -> None:
+@pytest.mark.parametrize("bad_id", ["known\n", "known\r", "\nknown", "kn own", "", "x" * 65])
+async def test_an_id_with_a_trailing_line_end_is_refused(tmp_path: Path, bad_id: str) -> None:
     async with serving(tmp_path) as (_, client, _):
         await client.request("POST", "/api/contexts", {"title": "one"})
         refused = (422, "invalid_request")
-        assert await refusal(client, "PUT", "/api/session/active-context", {"context_id": given}) == refused
-        assert await refusal(client, "GET", f"/api/contexts?parent={quote(given)}") == refused
+        assert await refusal(client, "PUT", "/api/session/active-context", {"context_id": bad_id}) == refused
+        assert await refusal(client, "GET", f"/api/contexts?parent={quote(bad_id)}") == refused
         for end in ("\n", "a\nb"):
             assert await refusal(client, "GET", f"/api/stream?contexts={quote(end)}") == refused
 

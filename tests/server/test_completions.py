@@ -41,10 +41,10 @@ async def test_an_answer_has_openais_form(tmp_path: Path) -> None:
         client,
         _,
     ):
-        found = await client.request("POST", PATH, {"model": "x", "messages": HELLO, "temperature": 0.5, "n": 1})
-    assert found["object"] == "chat.completion"
-    assert found["choices"][0]["message"] == {"role": "assistant", "content": "Hello to you."}
-    assert found["usage"] == {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+        response = await client.request("POST", PATH, {"model": "x", "messages": HELLO, "temperature": 0.5, "n": 1})
+    assert response["object"] == "chat.completion"
+    assert response["choices"][0]["message"] == {"role": "assistant", "content": "Hello to you."}
+    assert response["usage"] == {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
 
 
 async def test_a_stream_has_openais_form_and_ends_with_done(tmp_path: Path) -> None:
@@ -65,32 +65,32 @@ async def test_a_stream_has_openais_form_and_ends_with_done(tmp_path: Path) -> N
 async def test_calls_that_need_approval_are_denied_and_reported_in_the_completion(tmp_path: Path, mode: str) -> None:
     answers = asks(("change", "a")), Answer(text="I could not.")
     async with serving(tmp_path, *answers, completions_mode=mode) as (world, client, _):
-        found = await client.request("POST", PATH, {"messages": HELLO})
+        response = await client.request("POST", PATH, {"messages": HELLO})
         assert world.change.ran == []
-    said = found["choices"][0]["message"]["content"]
-    assert "Change" in said or "change" in said
-    assert "[" in said
+    content = response["choices"][0]["message"]["content"]
+    assert "Change" in content or "change" in content
+    assert "[" in content
 
 
 async def test_a_question_is_answered_with_a_note_that_nobody_is_there(tmp_path: Path) -> None:
     question = {"questions": [{"question": "Which?"}, {"question": "When?"}]}
-    asked = Answer(calls=(ScriptedCall(tool="ask_user", arguments=question),))
-    async with serving(tmp_path, asked, Answer(text="Fine.")) as (world, client, _):
-        found = await client.request("POST", PATH, {"messages": HELLO})
+    request = Answer(calls=(ScriptedCall(tool="ask_user", arguments=question),))
+    async with serving(tmp_path, request, Answer(text="Fine.")) as (world, client, _):
+        response = await client.request("POST", PATH, {"messages": HELLO})
         assert "Nobody can be asked" in str(world.model.requests[-1].messages)
-    said = found["choices"][0]["message"]["content"]
-    assert said.startswith("Fine.")
-    assert "Not done" in said
-    assert "Which?" in said
+    content = response["choices"][0]["message"]["content"]
+    assert content.startswith("Fine.")
+    assert "Not done" in content
+    assert "Which?" in content
 
 
 async def test_a_sub_agent_that_waits_is_denied_too(tmp_path: Path) -> None:
     sends = Answer(calls=(ScriptedCall(tool="delegate", arguments={"task": "change it"}),))
     answers = sends, asks(("change", "a")), Answer(text="I was not allowed."), Answer(text="It was not done.")
     async with serving(tmp_path, *answers, completions_mode="review") as (world, client, _):
-        found = await client.request("POST", PATH, {"messages": HELLO})
+        response = await client.request("POST", PATH, {"messages": HELLO})
         assert world.change.ran == []
-    assert "It was not done." in found["choices"][0]["message"]["content"]
+    assert "It was not done." in response["choices"][0]["message"]["content"]
 
 
 async def test_earlier_messages_are_sent_to_the_model_unless_a_context_is_named(tmp_path: Path) -> None:
@@ -102,9 +102,9 @@ async def test_earlier_messages_are_sent_to_the_model_unless_a_context_is_named(
             {"role": "user", "content": "What is it?"},
         ]
         await client.request("POST", PATH, {"messages": history})
-        asked = str(world.model.requests[-1].messages)
-        assert "Be brief." in asked
-        assert "My name is Ada." in asked
+        sent = str(world.model.requests[-1].messages)
+        assert "Be brief." in sent
+        assert "My name is Ada." in sent
         context_id = await world.start("agent")
         await client.request("POST", PATH, {"messages": history, "metadata": {"context_id": context_id}})
         assert "Ada" not in str(world.model.requests[-1].messages)
@@ -209,7 +209,7 @@ async def test_a_switch_to_a_stricter_mode_that_is_on_its_way_holds(tmp_path: Pa
         live = await world.runtime.context(context_id)
         release = store.hold(lambda _, change: change.core.mode == "plan")
         switching = asyncio.ensure_future(client.request("PUT", f"/api/contexts/{context_id}/mode", {"mode": "plan"}))
-        await store.held.wait()
+        await store.reached.wait()
         body = {"messages": HELLO, "metadata": {"context_id": context_id}}
         asking = asyncio.ensure_future(client.request("POST", PATH, body))
         while not live.lock._waiters:
@@ -234,9 +234,9 @@ async def test_a_store_that_refuses_the_denial_once_does_not_leave_the_call_wait
 
     store.refuses = refuses
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        found = await client.request("POST", PATH, {"messages": HELLO})
+        response = await client.request("POST", PATH, {"messages": HELLO})
     assert refused == [1, 2]
-    assert "Not done." in found["choices"][0]["message"]["content"]
+    assert "Not done." in response["choices"][0]["message"]["content"]
     assert world.change.ran == []
 
 
@@ -261,16 +261,16 @@ async def test_of_several_usual_modes_the_strictest_is_taken(tmp_path: Path, mod
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(
-    ("finish", "told"), [("length", "length"), ("content_filter", "content_filter"), ("refusal", "content_filter")]
+    ("finish", "expected"), [("length", "length"), ("content_filter", "content_filter"), ("refusal", "content_filter")]
 )
 @pytest.mark.parametrize("text", ["As I was say", ""])
 async def test_the_finish_reason_of_an_incomplete_answer_is_passed_on(
-    tmp_path: Path, stream: bool, finish: str, told: str, text: str
+    tmp_path: Path, stream: bool, finish: str, expected: str, text: str
 ) -> None:
     async with serving(tmp_path, Answer(text=text, finish=finish)) as (_, client, served):
         if not stream:
             (choice,) = (await client.request("POST", PATH, {"messages": HELLO}))["choices"]
-            assert (choice["message"]["content"], choice["finish_reason"]) == (text, told)
+            assert (choice["message"]["content"], choice["finish_reason"]) == (text, expected)
             return
         async with aiohttp.ClientSession() as http:
             headers = {"authorization": f"Bearer {TOKEN}"}
@@ -280,7 +280,7 @@ async def test_the_finish_reason_of_an_incomplete_answer_is_passed_on(
                 lines = [line async for line in answer.content if line.strip()]
     chunks = [msgspec.json.decode(line.removeprefix(b"data: "))["choices"][0] for line in lines[:-1]]
     assert "".join(each["delta"].get("content", "") for each in chunks) == text
-    assert chunks[-1]["finish_reason"] == told
+    assert chunks[-1]["finish_reason"] == expected
 
 
 async def test_a_whole_answer_holds_no_text_of_attempts_that_were_cut(tmp_path: Path) -> None:

@@ -303,14 +303,14 @@ async def test_a_network_error_of_one_new_connection_stops_no_other(monkeypatch:
 # the log
 
 
-def written(made: Callable[[logging.Logger], None], monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+def written(log: Callable[[logging.Logger], None], monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     monkeypatch.setattr(logs, "MAX_REPEATS_PER_MINUTE", 3)
     stream = StringIO()
     handler = RepeatLimitHandler(stream)
     handler.setFormatter(JsonLines(list))
     logger = logging.Logger("made-for-a-test")
     logger.addHandler(handler)
-    made(logger)
+    log(logger)
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 

@@ -42,8 +42,8 @@ async def test_a_late_decision_gets_the_earlier_decision(tmp_path: Path, first: 
             ("decide", {"decisions": [{"id": call.id, "verdict": "approve"}]}),
         ):
             error = await decided(client, f"{calls}/{path}", body)
-            told = (error.call_id, error.verdict, error.decided_by, error.decided_at)
-            assert told == (call.id, verdict, "local", record.decided_at)
+            decision = (error.call_id, error.verdict, error.decided_by, error.decided_at)
+            assert decision == (call.id, verdict, "local", record.decided_at)
         assert world.change.ran == ran
 
 

@@ -53,11 +53,11 @@ def plant(root: Path, *paths: str) -> None:
 async def test_better_matches_come_first_whatever_their_case(tmp_path: Path) -> None:
     plant(tmp_path, "src/Main.py", "src/domain.py", "main/other.txt", "m/a/i/n.md", "unlike.txt", "src/maintain.py")
     async with placed(tmp_path) as here:
-        found = await here.paths("MAIN")
-        assert found == ["main", "src/Main.py", "src/maintain.py", "src/domain.py", "main/other.txt", "m/a/i/n.md"]
+        paths = await here.paths("MAIN")
+        assert paths == ["main", "src/Main.py", "src/maintain.py", "src/domain.py", "main/other.txt", "m/a/i/n.md"]
         assert await here.paths("src/ma") == ["src/Main.py", "src/maintain.py", "src/domain.py"]
         assert await here.paths("smpy") == ["src/Main.py", "src/domain.py", "src/maintain.py"]
-        assert await here.paths("main", limit=2) == found[:2]
+        assert await here.paths("main", limit=2) == paths[:2]
         assert await here.paths("nothing like it") == []
 
 
@@ -99,9 +99,9 @@ async def test_links_lead_nowhere_outside_and_odd_names_break_nothing(tmp_path: 
         pass
     async with placed(root) as here:
         answer = await here.answer(limit=200)
-        found = {each["path"]: each["is_folder"] for each in answer["items"]}
+        folders = {each["path"]: each["is_folder"] for each in answer["items"]}
         names = {"own/file.txt": False, "nämé 文件.txt": False, "bad-\\xff.txt": False}
-        assert found == {"own": True, "in": True, "round": True, **names}
+        assert folders == {"own": True, "in": True, "round": True, **names}
         assert await here.paths("文件") == ["nämé 文件.txt"]
 
 
@@ -109,8 +109,8 @@ async def test_links_lead_nowhere_outside_and_odd_names_break_nothing(tmp_path: 
 async def test_a_query_is_matched_literally(tmp_path: Path, query: str) -> None:
     plant(tmp_path, "a" * 100, "plain.txt", f"x{query[:20]}.txt".replace("/", ""))
     async with placed(tmp_path) as here:
-        found = await here.paths(query)
-        assert (f"x{query}.txt" in found) == (len(query) <= 20)
+        paths = await here.paths(query)
+        assert (f"x{query}.txt" in paths) == (len(query) <= 20)
 
 
 async def test_a_new_file_is_found_soon_and_concurrent_queries_share_one_walk(
@@ -135,20 +135,20 @@ async def test_a_new_file_is_found_soon_and_concurrent_queries_share_one_walk(
 async def test_other_requests_are_answered_during_a_walk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, gate, look = threading.Event(), threading.Event(), file_index.list_workspace
 
-    def held(*given: Any) -> Any:
+    def held(*args: Any) -> Any:
         begun.set()
         gate.wait()
-        return look(*given)
+        return look(*args)
 
     monkeypatch.setattr(file_index, "list_workspace", held)
     plant(tmp_path, "one.txt")
     async with placed(tmp_path) as here:
-        asked = asyncio.create_task(here.paths("one"))
+        task = asyncio.create_task(here.paths("one"))
         await asyncio.to_thread(begun.wait)
         assert (await here.client.request("GET", "/api/health"))["status"] == "ok"
-        assert not asked.done()
+        assert not task.done()
         gate.set()
-        assert await asked == ["one.txt"]
+        assert await task == ["one.txt"]
 
 
 async def test_a_slow_walk_through_one_workspace_delays_no_other(
@@ -169,15 +169,15 @@ async def test_a_slow_walk_through_one_workspace_delays_no_other(
     async with placed(tmp_path) as here:
         runtime = here.world.runtime
         ids = {name: await runtime.create_context(tmp_path / name) for name in ("slow", *names)}
-        asked = asyncio.create_task(runtime.find_files(ids["slow"], "of"))
+        task = asyncio.create_task(runtime.find_files(ids["slow"], "of"))
         await asyncio.to_thread(begun.wait)
         for _ in range(2):
             for name in names:
                 assert [each.path for each in (await runtime.find_files(ids[name], "of")).items] == [f"of-{name}.txt"]
-        assert not asked.done()
+        assert not task.done()
         assert len(runtime.file_index._listings) <= file_index.MAX_LISTINGS + 1
         gate.set()
-        assert [each.path for each in (await asked).items] == ["of-slow.txt"]
+        assert [each.path for each in (await task).items] == ["of-slow.txt"]
 
 
 async def test_a_walk_ends_when_its_last_waiter_is_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,12 +197,12 @@ async def test_a_walk_ends_when_its_last_waiter_is_cancelled(tmp_path: Path, mon
     plant(tmp_path, "one.txt")
     async with placed(tmp_path) as here:
         runtime = here.world.runtime
-        asked = [asyncio.create_task(runtime.find_files(here.context_id, "one")) for _ in range(2)]
+        task = [asyncio.create_task(runtime.find_files(here.context_id, "one")) for _ in range(2)]
         await asyncio.to_thread(begun.wait)
-        asked[0].cancel()
-        await asyncio.wait({asked[0]})
+        task[0].cancel()
+        await asyncio.wait({task[0]})
         assert not unwanted.is_set()
-        asked[1].cancel()
+        task[1].cancel()
         await asyncio.to_thread(unwanted.wait)
         assert len(walks) == 1
         assert await here.paths("one") == ["one.txt"]

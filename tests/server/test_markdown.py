@@ -43,7 +43,7 @@ async def exported(http: aiohttp.ClientSession, context_id: str, more: str = "",
 
 def headings(text: str) -> list[str]:
     """Those outside of every fence, by the rules of CommonMark."""
-    found, fence = [], ""
+    headings_outside, fence = [], ""
     for line in text.splitlines():
         ticks = re.match(r" {0,3}(`{3,}|~{3,})(.*)", line)
         if fence:
@@ -52,9 +52,9 @@ def headings(text: str) -> list[str]:
         elif ticks and not (ticks[1][0] == "`" and "`" in ticks[2]):
             fence = ticks[1]
         elif line.startswith("#"):
-            found.append(line)
+            headings_outside.append(line)
     assert not fence, "a fence is left open"
-    return found
+    return headings_outside
 
 
 def who(text: str) -> list[str]:
@@ -100,8 +100,8 @@ async def test_content_cannot_close_its_fence_or_swallow_the_next_message(tmp_pa
             await world.turn(context_id, each)
         text = await exported(http, context_id)
     expected = ["User", "Assistant", "Tool", "Assistant", *["User", "Assistant"] * len(left_open)]
-    found = [each for each in who(text) if each.startswith("## ") and each != "## Also inside"]
-    assert found == [f"## {each}" for each in expected]
+    headings_of_messages = [each for each in who(text) if each.startswith("## ") and each != "## Also inside"]
+    assert headings_of_messages == [f"## {each}" for each in expected]
 
 
 @pytest.mark.parametrize(
@@ -123,10 +123,10 @@ async def test_text_that_could_pass_for_another_message_is_quoted(tmp_path: Path
         context_id = await world.start("agent")
         await world.turn(context_id, "first")
         await world.turn(context_id, "second")
-        told = await exported(http, context_id)
+        exported_text = await exported(http, context_id)
     quoted = "\n".join(f"> {line}" for line in text.replace("\r\n", "\n").split("\n"))
-    assert f"\n\n{quoted}\n\n## User" in told
-    assert who(told) == [f"## {each}" for each in ("User", "Assistant") * 2]
+    assert f"\n\n{quoted}\n\n## User" in exported_text
+    assert who(exported_text) == [f"## {each}" for each in ("User", "Assistant") * 2]
 
 
 @pytest.mark.parametrize(
@@ -150,22 +150,22 @@ async def test_other_requests_are_answered_during_a_long_export(
 ) -> None:
     begun, gate, tell = threading.Event(), threading.Event(), MarkdownWriter.message
 
-    def held(*given: Any) -> str:
+    def held(*args: Any) -> str:
         begun.set()
         gate.wait()
-        return tell(*given)
+        return tell(*args)
 
     monkeypatch.setattr(MarkdownWriter, "message", held)
     world = World(tmp_path, Answer(text="Yes."))
     async with opened(world) as http:
         context_id = await world.start("agent")
         await world.turn(context_id, "first")
-        asked = asyncio.create_task(exported(http, context_id))
+        task = asyncio.create_task(exported(http, context_id))
         await asyncio.to_thread(begun.wait)
         async with http.get("/api/health") as answer:
             assert answer.status == 200
         gate.set()
-        assert "Yes." in await asked
+        assert "Yes." in await task
 
 
 async def test_an_export_is_in_the_readers_language(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ async def test_notes_errors_files_and_images_are_exported_too(tmp_path: Path) ->
         await world.runtime.add_overview(context_id)
         await world.turn(context_id, "once more, but the script is over")
         text = await exported(http, context_id)
-    for told in (
+    for expected in (
         "**Mode**: `agent` → `plan`",
         "**File:** `notes.txt` 1–1",
         "```\nwhat stands there\n```",
@@ -220,7 +220,7 @@ async def test_notes_errors_files_and_images_are_exported_too(tmp_path: Path) ->
         "**Context added**",
         "**Error:** ",
     ):
-        assert told in text, told
+        assert expected in text, expected
 
 
 @pytest.mark.parametrize(
@@ -242,10 +242,10 @@ async def test_the_file_has_the_name_of_the_conversation_made_safe(
         await world.runtime.set_title(context_id, title)
         for query, ending in (("?format=markdown", "md"), ("", "jsonl")):
             async with http.get(f"/api/contexts/{context_id}/export{query}") as answer:
-                said = answer.headers["content-disposition"]
-                found = re.fullmatch(r'attachment; filename="([^"]*)"; filename\*=UTF-8\'\'(\S*)', said)
-                assert found is not None, said
-                assert (found[1], unquote(found[2])) == (f"{plain}.{ending}", f"{named}.{ending}")
+                disposition = answer.headers["content-disposition"]
+                match = re.fullmatch(r'attachment; filename="([^"]*)"; filename\*=UTF-8\'\'(\S*)', disposition)
+                assert match is not None, disposition
+                assert (match[1], unquote(match[2])) == (f"{plain}.{ending}", f"{named}.{ending}")
 
 
 async def test_a_long_conversation_comes_in_pieces_that_make_the_whole(
@@ -260,8 +260,8 @@ async def test_a_long_conversation_comes_in_pieces_that_make_the_whole(
         pieces = [piece async for piece in world.runtime.export_markdown(context_id)]
         assert len(pieces) == 11
         text = b"".join(pieces).decode()
-        found = re.findall(r"^(?:Question|Answer) \d", text, re.MULTILINE)
-        assert found == [each for number in range(10) for each in (f"Question {number}", f"Answer {number}")]
+        matches = re.findall(r"^(?:Question|Answer) \d", text, re.MULTILINE)
+        assert matches == [each for number in range(10) for each in (f"Question {number}", f"Answer {number}")]
         assert await asyncio.gather(*[_whole(world, context_id) for _ in range(3)]) == [text] * 3
 
 

@@ -48,8 +48,8 @@ async def refused(client: Client, method: str, path: str, body: Any = None) -> t
 
 
 async def results(world: World, context_id: str) -> list[ToolResult]:
-    found = await world.runtime.read_messages(context_id, branch="main", limit=100)
-    return [message for message in found if isinstance(message, ToolResult)]
+    messages = await world.runtime.read_messages(context_id, branch="main", limit=100)
+    return [message for message in messages if isinstance(message, ToolResult)]
 
 
 async def changed(world: World, name: str = "docs") -> None:
@@ -128,8 +128,8 @@ async def test_resources_and_prompts_are_read(tmp_path: Path) -> None:
             ("docs://picture", "image/png"),
         ]
         path = "/api/mcp/servers/docs/prompts"
-        told = await client.request("POST", f"{path}/review", {"arguments": {"language": "en"}})
-        assert "Review this change in en." in told["text"]
+        response = await client.request("POST", f"{path}/review", {"arguments": {"language": "en"}})
+        assert "Review this change in en." in response["text"]
         assert (await refused(client, "POST", f"{path}/review", {}))[0] == 409
         assert (await refused(client, "POST", f"{path}/none", {"arguments": {"language": "en"}}))[0] == 409
         assert await refused(client, "GET", "/api/mcp/servers/nobody/resources") == (404, "unknown_server")

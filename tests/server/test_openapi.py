@@ -31,8 +31,8 @@ def named(route: Route) -> str:
 
 
 def operation(route: Route) -> dict[str, Any]:
-    found: dict[str, Any] = document()["paths"][route.path][route.method.lower()]
-    return found
+    documented: dict[str, Any] = document()["paths"][route.path][route.method.lower()]
+    return documented
 
 
 def json_answer(route: Route) -> Any:
@@ -126,9 +126,9 @@ def test_no_two_operations_have_the_same_id() -> None:
 
 
 def test_every_reference_leads_to_a_schema_and_every_schema_is_used() -> None:
-    found = document()
-    names = set(found["components"]["schemas"])
-    leads = {each.removeprefix("#/components/schemas/") for each in references(found)}
+    whole = document()
+    names = set(whole["components"]["schemas"])
+    leads = {each.removeprefix("#/components/schemas/") for each in references(whole)}
     assert leads - names == set()
     queries = {route.signature.query.__name__ for route in SHOWN if route.signature.query is not None}
     assert names - leads - queries == set(), "a query is written out as parameters"
@@ -136,13 +136,13 @@ def test_every_reference_leads_to_a_schema_and_every_schema_is_used() -> None:
 
 @pytest.mark.parametrize("route", SHOWN, ids=named)
 def test_every_operation_documents_its_request_responses_and_errors(route: Route) -> None:
-    told = operation(route)
-    assert told["summary"]
-    body = told.get("requestBody")
+    documented = operation(route)
+    assert documented["summary"]
+    body = documented.get("requestBody")
     assert (body is not None) == (route.signature.body is not None)
     if body is not None:
         assert list(body["content"]) == [route.takes]
-    good = told["responses"][str(route.status)]
+    good = documented["responses"][str(route.status)]
     if route.status == 204:
         assert "content" not in good
     else:
@@ -150,7 +150,7 @@ def test_every_operation_documents_its_request_responses_and_errors(route: Route
         assert good["content"][route.gives]["example"] == route.example
         assert good["content"][route.gives]["schema"]
     for status in (400, 401, 403, 422, *route.errors):
-        assert list(told["responses"][str(status)]["content"]) == ["application/problem+json"]
+        assert list(documented["responses"][str(status)]["content"]) == ["application/problem+json"]
 
 
 async def test_the_document_and_its_page_are_served_as_they_are(tmp_path: Path) -> None:

@@ -49,8 +49,8 @@ async def test_a_thread_id_belongs_to_its_user(tmp_path: Path) -> None:
             for client, text in ((alice, "hers"), (bob, "bob's"), (carl, "carl's")):
                 assert [name for name, _ in await drained(client.chat("work", text))][-1] == "done"
             for client, text in ((alice, "hers"), (bob, "bob's"), (carl, "carl's")):
-                said = (await client.request("GET", "/api/contexts/work/messages"))["items"]
-                assert [each["content"] for each in said if each["role"] == "user"] == [text]
+                response = (await client.request("GET", "/api/contexts/work/messages"))["items"]
+                assert [each["content"] for each in response if each["role"] == "user"] == [text]
                 (listed,) = (await client.request("GET", "/api/contexts"))["items"]
                 shown = await client.request("GET", f"/api/contexts/{listed['context_id']}")
                 assert shown == await client.request("GET", "/api/contexts/work")
@@ -104,8 +104,8 @@ async def test_a_thread_of_an_earlier_version_stays_with_its_owner_and_blocks_no
     world = World(tmp_path, *[DONE] * 4)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as alice:
         token = served.tokens.add("bob")
-        made = await world.runtime.create_context(tmp_path, context_id="work", by="local")
-        live = await world.runtime.context(made)
+        context_id = await world.runtime.create_context(tmp_path, context_id="work", by="local")
+        live = await world.runtime.context(context_id)
         draft = live.draft()
         draft.core["owner"] = "bob"  # as a version did that gave ids to whoever came first
         await live.commit(draft)
@@ -154,9 +154,9 @@ async def test_a_damaged_context_of_another_user_is_404(tmp_path: Path) -> None:
         (folder / "journal").mkdir(parents=True)
         (folder / "metadata.json").write_text('{"format": 999}')  # of a version to come
         assert (await answer_of(served, TOKEN, "GET", "/api/contexts/broken"))[0] == 503
-        seen = await answer_of(served, bob, "GET", "/api/contexts/broken")
+        response = await answer_of(served, bob, "GET", "/api/contexts/broken")
         missing = await answer_of(served, bob, "GET", "/api/contexts/absent")
-        assert seen == (missing[0], missing[1].replace("absent", "broken"))
+        assert response == (missing[0], missing[1].replace("absent", "broken"))
         assert (await answer_of(served, bob, "POST", "/api/chat/broken", {"message": "x"}))[0] == 200
 
 
@@ -209,8 +209,8 @@ async def test_a_stream_ends_with_its_context_and_shows_nothing_of_the_next_owne
         await drained(alice.chat("work", "hers"))
         assert [data for name, data in await drained(one) if name == "ContextChanged"][-1]["fields"] == ["deleted"]
         served.server_state.stopping.set()
-        seen = [data for _, data in await drained(several) if data.get("context_id", "").startswith("work")]
-        assert seen[-1]["fields"] == ["deleted"]
+        signals = [data for _, data in await drained(several) if data.get("context_id", "").startswith("work")]
+        assert signals[-1]["fields"] == ["deleted"]
 
 
 async def export_of(served: Served, token: str, context_id: str) -> list[Any]:
@@ -286,11 +286,11 @@ async def test_a_folder_that_became_a_link_reveals_nothing_of_its_target(tmp_pat
     outside.mkdir()
     world = World(root, DONE)
     async with world.runtime, Served(world.runtime, [root]) as served, served.client() as client:
-        made = (await client.request("POST", "/api/contexts", {"workspace": "inner"}))["context_id"]
+        created = (await client.request("POST", "/api/contexts", {"workspace": "inner"}))["context_id"]
         (root / "inner").rmdir()
         for target in (outside, tmp_path / "absent"):
             (root / "inner").symlink_to(target)
-            assert await upload(served, made) == "outside_roots"
+            assert await upload(served, created) == "outside_roots"
             (root / "inner").unlink()
 
 
@@ -300,12 +300,12 @@ async def test_copying_an_upload_reveals_no_folder_outside(tmp_path: Path) -> No
     hidden.mkdir()
     world = World(root, DONE, store=FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z"))
     async with world.runtime, Served(world.runtime, [root]) as served, served.client() as client:
-        made = (await client.request("POST", "/api/contexts", {}))["context_id"]
-        await world.runtime.add_file(made, "x", b"x")
+        created = (await client.request("POST", "/api/contexts", {}))["context_id"]
+        await world.runtime.add_file(created, "x", b"x")
         for prefix in ("../", f"{tmp_path}/"):
             answers = []
             for name in ("hidden", "absent"):
-                path = f"/api/contexts/{made}/files/x/copy"
+                path = f"/api/contexts/{created}/files/x/copy"
                 status, text = await answer_of(served, TOKEN, "POST", path, {"path": prefix + name})
                 answers.append((status, text.replace(name, "NAME")))
             assert answers[0] == answers[1]
@@ -319,14 +319,14 @@ async def test_a_context_whose_folder_became_a_link_outside_works_on_nothing_the
     (outside / "secret.txt").write_text("plum")
     world = World(root, DONE)
     async with world.runtime, Served(world.runtime, [root]) as served, served.client() as client:
-        made = (await client.request("POST", "/api/contexts", {"workspace": "inner"}))["context_id"]
+        created = (await client.request("POST", "/api/contexts", {"workspace": "inner"}))["context_id"]
         (root / "inner").rmdir()
         (root / "inner").symlink_to(outside)
-        assert await upload(served, made) == "outside_roots"
+        assert await upload(served, created) == "outside_roots"
         body = {"payloads": [{"type": "file_reference", "path": "secret.txt"}]}
-        await client.request("POST", f"/api/contexts/{made}/messages", body)
-        await world.runtime.rested(made)
-        assert "plum" not in str((await client.request("GET", f"/api/contexts/{made}/messages"))["items"])
+        await client.request("POST", f"/api/contexts/{created}/messages", body)
+        await world.runtime.rested(created)
+        assert "plum" not in str((await client.request("GET", f"/api/contexts/{created}/messages"))["items"])
     assert sorted(path.name for path in outside.iterdir()) == ["secret.txt"]
 
 

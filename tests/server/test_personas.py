@@ -18,11 +18,11 @@ ADA = 'name = "Ada"\nprinciples = ["One."]\nmodel = "demo"\ndefault_mode = "revi
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     has(tmp_path, "ada", ADA)
-    made = furnished(tmp_path, says(("change", {"text": "a"})), DONE)
-    (made.workspace / "other").mkdir()
-    brings(made.workspace / "other", "ada", "")
-    brings(made.workspace / "other", "scribe", 'role = "writer"\ndefault_mode = "ask"\n')
-    return made
+    new_world = furnished(tmp_path, says(("change", {"text": "a"})), DONE)
+    (new_world.workspace / "other").mkdir()
+    brings(new_world.workspace / "other", "ada", "")
+    brings(new_world.workspace / "other", "scribe", 'role = "writer"\ndefault_mode = "ask"\n')
+    return new_world
 
 
 async def personas(client: Client, query: str = "") -> list[dict[str, Any]]:
@@ -52,14 +52,14 @@ async def test_each_persona_is_listed_with_all_fields(world: World) -> None:
 
 async def test_a_context_has_the_personas_of_its_folder_after_trust(world: World) -> None:
     async with opened(world) as (client, _):
-        made = await client.request("POST", "/api/contexts", {"workspace": "other"})
-        path, query = f"/api/contexts/{made['context_id']}", f"?context_id={made['context_id']}"
+        created = await client.request("POST", "/api/contexts", {"workspace": "other"})
+        path, query = f"/api/contexts/{created['context_id']}", f"?context_id={created['context_id']}"
         assert [each["id"] for each in await personas(client, query)] == ["ada"]
         shown = await client.request("GET", f"{path}/trust")
         assert shown["files"]["personas/scribe.toml"] == 'role = "writer"\ndefault_mode = "ask"\n'
         await client.request("PUT", f"{path}/trust", {"digest": shown["digest"]})
-        found = [(each["id"], each["origin"], each["hidden"]) for each in await personas(client, query)]
-        assert found == [("ada", "user", False), ("scribe", "project", False), ("ada", "project", True)]
+        listed = [(each["id"], each["origin"], each["hidden"]) for each in await personas(client, query)]
+        assert listed == [("ada", "user", False), ("scribe", "project", False), ("ada", "project", True)]
         assert [each["id"] for each in await personas(client)] == ["ada"]
         begun = await client.request("POST", "/api/contexts", {"workspace": "other", "persona": "scribe"})
         assert (begun["mode"], begun["config"]["persona"]) == ("ask", "scribe")
@@ -70,12 +70,12 @@ async def test_a_context_has_the_personas_of_its_folder_after_trust(world: World
 
 async def test_a_persona_can_be_chosen_at_creation_and_later(world: World) -> None:
     async with opened(world) as (client, _):
-        made = await client.request("POST", "/api/contexts", {"persona": "ada"})
-        assert (made["mode"], made["config"]["persona"]) == ("review", "ada")
-        path = f"/api/contexts/{made['context_id']}"
+        created = await client.request("POST", "/api/contexts", {"persona": "ada"})
+        assert (created["mode"], created["config"]["persona"]) == ("review", "ada")
+        path = f"/api/contexts/{created['context_id']}"
         assert (await client.request("PATCH", path, {"persona": None}))["config"]["persona"] is None
         await client.request("PUT", f"{path}/mode", {"mode": "supervised"})
-        await world.turn(made["context_id"])
+        await world.turn(created["context_id"])
         assert len((await client.request("GET", path))["pending_tool_calls"]) == 1
         changed = await client.request("PATCH", path, {"persona": "ada"})
         assert changed["config"]["persona"] == "ada"
@@ -85,9 +85,9 @@ async def test_a_persona_can_be_chosen_at_creation_and_later(world: World) -> No
             ("POST", "/api/contexts", {"persona": "nobody"}),
             ("PATCH", path, {"persona": "scribe"}),
         ):
-            status, code, told = await refused(client, method, where, body)
+            status, code, problem = await refused(client, method, where, body)
             assert (status, code) == (422, "unknown_persona")
-            assert "ada" in told
+            assert "ada" in problem
 
 
 async def test_personas_of_another_users_context_are_404(world: World) -> None:

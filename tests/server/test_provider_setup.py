@@ -114,8 +114,8 @@ async def test_a_trial_lists_the_models_and_queries_the_named_one(tmp_path: Path
 
 async def test_a_provider_that_lists_nothing_can_be_tried_by_a_model(tmp_path: Path) -> None:
     async with fake("OK.", models=None) as provider, placed(tmp_path) as here:
-        found = await here.request("POST", "/test", wanted(provider))
-        assert (found["ok"], found["reason"]["code"]) == (False, "model_refused")
+        response = await here.request("POST", "/test", wanted(provider))
+        assert (response["ok"], response["reason"]["code"]) == (False, "model_refused")
         assert await here.request("POST", "/test", wanted(provider, model="any")) == {
             "ok": True,
             "models": [],
@@ -125,19 +125,19 @@ async def test_a_provider_that_lists_nothing_can_be_tried_by_a_model(tmp_path: P
 
 async def test_the_error_of_a_failed_trial_hides_the_key(tmp_path: Path) -> None:
     async with fake(key="another-key-than-that") as provider, placed(tmp_path) as here:
-        found = await here.request("POST", "/test", wanted(provider, model="small"))
-        assert (found["ok"], found["reason"]["code"]) == (False, "model_auth")
-        assert "[hidden]" in found["reason"]["params"]["detail"], "the provider had said it"
-        found = await here.request("POST", "/test", {"base_url": NOWHERE, "key": KEY})
-        assert (found["ok"], found["reason"]["code"]) == (False, "model_connect")
+        response = await here.request("POST", "/test", wanted(provider, model="small"))
+        assert (response["ok"], response["reason"]["code"]) == (False, "model_auth")
+        assert "[hidden]" in response["reason"]["params"]["detail"], "the provider had said it"
+        response = await here.request("POST", "/test", {"base_url": NOWHERE, "key": KEY})
+        assert (response["ok"], response["reason"]["code"]) == (False, "model_connect")
 
 
 async def test_a_provider_that_never_answers_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pilothouse.provider.TRIAL_TIMEOUT_SECONDS", 0.2)
     silent = FakeProvider(Script(turn=(Answer(text="never", silence=0),)), models=("small",))
     async with silent as provider, placed(tmp_path) as here:
-        found = await here.request("POST", "/test", wanted(provider, model="small"))
-        assert (found["ok"], found["reason"]["code"], found["models"]) == (False, "model_timeout", ["small"])
+        response = await here.request("POST", "/test", wanted(provider, model="small"))
+        assert (response["ok"], response["reason"]["code"], response["models"]) == (False, "model_timeout", ["small"])
 
 
 # using
@@ -146,10 +146,14 @@ async def test_a_provider_that_never_answers_is_not_waited_for(tmp_path: Path, m
 async def test_a_stored_provider_is_used_from_the_next_request_and_its_file_is_private(tmp_path: Path) -> None:
     async with fake("From the provider.") as provider, placed(tmp_path) as here:
         assert "demo model" in await here.turn()
-        found = await here.request("PUT", "", wanted(provider, model="small"))
-        assert found == await here.request("GET")
-        assert (found["provider"], found["model"], found["is_demo"]) == ("openai", "small", False)
-        assert (found["base_url"], found["key_hint"], found["key_from"]) == (provider.base_url, "Zx9Q", "stored")
+        response = await here.request("PUT", "", wanted(provider, model="small"))
+        assert response == await here.request("GET")
+        assert (response["provider"], response["model"], response["is_demo"]) == ("openai", "small", False)
+        assert (response["base_url"], response["key_hint"], response["key_from"]) == (
+            provider.base_url,
+            "Zx9Q",
+            "stored",
+        )
         models = (await here.client.request("GET", "/api/models"))["items"]
         assert [(each["name"], each["is_default"], each["is_demo"]) for each in models] == [("small", True, False)]
         assert await here.turn() == "From the provider."
@@ -166,8 +170,8 @@ async def test_a_stored_provider_survives_a_restart_until_it_is_deleted(tmp_path
         async with placed(tmp_path) as here:
             assert (await here.request("GET"))["model"] == "small"
             assert await here.turn() == "Still there."
-            found = await here.request("DELETE")
-            assert (found["is_demo"], found["key_hint"], found["key_from"]) == (True, None, None)
+            response = await here.request("DELETE")
+            assert (response["is_demo"], response["key_hint"], response["key_from"]) == (True, None, None)
             assert "demo model" in await here.turn()
             assert (await here.client.request("GET", "/api/models"))["items"][0]["is_demo"]
             assert not (tmp_path / "data/credentials.json").exists()
@@ -262,21 +266,21 @@ async def test_command_line_environment_and_file_override_the_stored_provider(
             (tmp_path / "conf").mkdir()
             (tmp_path / "conf/config.toml").write_text('model = "demo"\n')
         async with placed(tmp_path, environment, **options) as here:
-            found = await here.request("GET")
-            assert found["model"] == ("gpt-4.1-mini" if "OPENAI_API_KEY" in environment else "demo")
-            assert found["key_from"] == ("environment" if "OPENAI_API_KEY" in environment else None)
-            assert found["can_change"] is False
-            assert found["reason"]["code"] == "setup_fixed"
-            assert found["reason"]["params"]["by"].endswith(by)
+            response = await here.request("GET")
+            assert response["model"] == ("gpt-4.1-mini" if "OPENAI_API_KEY" in environment else "demo")
+            assert response["key_from"] == ("environment" if "OPENAI_API_KEY" in environment else None)
+            assert response["can_change"] is False
+            assert response["reason"]["code"] == "setup_fixed"
+            assert response["reason"]["params"]["by"].endswith(by)
             assert await here.refused("PUT", "", wanted(provider, model="large")) == (409, "setup_fixed")
-            assert await here.request("DELETE") == found, "what is not used can still be forgotten"
+            assert await here.request("DELETE") == response, "what is not used can still be forgotten"
             assert not (tmp_path / "data/credentials.json").exists()
 
 
 async def test_an_address_of_the_environment_is_the_usual_one(tmp_path: Path) -> None:
     async with fake("Here.", key=None) as provider, placed(tmp_path, {"OPENAI_BASE_URL": provider.base_url}) as here:
-        found = await here.request("GET")
-        assert (found["base_url"], found["can_change"]) == (provider.base_url, True)
+        response = await here.request("GET")
+        assert (response["base_url"], response["can_change"]) == (provider.base_url, True)
         await here.request("PUT", "", {"model": "small"})
         assert await here.turn() == "Here."
         assert b"authorization" not in provider.headers[-1].lower()
@@ -309,8 +313,8 @@ async def test_no_redirect_sends_the_key_to_another_host(tmp_path: Path) -> None
 
         server = await asyncio.start_server(lead_away, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
-        found = await here.request("POST", "/test", {"base_url": f"http://127.0.0.1:{port}", "key": KEY, "model": "m"})
-        assert (found["ok"], found["reason"]["params"]["status"]) == (False, 307)
+        response = await here.request("POST", "/test", {"base_url": f"http://127.0.0.1:{port}", "key": KEY, "model": "m"})
+        assert (response["ok"], response["reason"]["params"]["status"]) == (False, 307)
         assert other.headers == []
         server.close()
 
@@ -320,16 +324,16 @@ async def test_the_key_is_only_in_the_credentials_file_and_survives_a_kill(tmp_p
         async with served(tmp_path) as process, Client(process.url, process.token) as client:
             await client.request("POST", "/api/setup/test", wanted(provider, model="small"))
             await client.request("PUT", "/api/setup", wanted(provider, model="small"))
-            made = await client.request("POST", "/api/contexts", {"mode": "ask"})
-            await client.send(made["context_id"], "hello")
+            created = await client.request("POST", "/api/contexts", {"mode": "ask"})
+            await client.send(created["context_id"], "hello")
             with pytest.raises(ServerError):
                 await client.request("PUT", "/api/setup", {"key": f"{KEY}\n", "model": "small"})
             process.process.send_signal(signal.SIGKILL)
             out, err = await process.process.communicate()
             assert KEY not in out.decode() + err.decode()
         async with served(tmp_path) as process, Client(process.url, process.token) as client:
-            found = await client.request("GET", "/api/setup")
-            assert (found["model"], found["key_hint"]) == ("small", "Zx9Q")
+            response = await client.request("GET", "/api/setup")
+            assert (response["model"], response["key_hint"]) == ("small", "Zx9Q")
     for path in (tmp_path / "data").rglob("*"):
         if path.is_file() and path.name != "credentials.json":
             assert KEY.encode() not in path.read_bytes(), path
@@ -363,8 +367,8 @@ async def test_an_invalid_address_key_or_model_is_refused_without_echoing_the_va
 
 async def test_a_short_key_has_no_end_that_is_shown(tmp_path: Path) -> None:
     async with placed(tmp_path) as here:
-        found = await here.request("PUT", "", {"base_url": NOWHERE, "key": "ollama", "model": "m"})
-        assert (found["key_hint"], found["key_from"]) == (None, "stored")
+        response = await here.request("PUT", "", {"base_url": NOWHERE, "key": "ollama", "model": "m"})
+        assert (response["key_hint"], response["key_from"]) == (None, "stored")
 
 
 # who, and what goes wrong
@@ -381,9 +385,13 @@ async def test_only_the_local_user_sets_up_the_provider(tmp_path: Path) -> None:
                 ("DELETE", "", None),
             ):
                 assert await here.refused(method, path, body, anna) == (403, "only_local_user")
-            found = await anna.request("GET", "/api/setup")
-            assert (found["model"], found["can_change"], found["reason"]["code"]) == ("small", False, "only_local_user")
-            assert (found["base_url"], found["key_hint"]) == (None, None)
+            response = await anna.request("GET", "/api/setup")
+            assert (response["model"], response["can_change"], response["reason"]["code"]) == (
+                "small",
+                False,
+                "only_local_user",
+            )
+            assert (response["base_url"], response["key_hint"]) == (None, None)
 
 
 async def test_a_store_that_refuses_changes_nothing(tmp_path: Path) -> None:
@@ -432,15 +440,15 @@ async def test_a_kill_at_any_instant_leaves_the_old_or_the_new_credentials(tmp_p
             Credentials(path).write(StoredSetup(base_url="http://a", key="the-first-key", model="a"))
             process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, str(path), what, str(number))
             code = await process.wait()
-            found = Credentials(path).read()
-            held = (found.model, found.key) if found is not None else None
-            assert held in [("a", "the-first-key"), ("b", "the-second-key") if what else None]
+            stored = Credentials(path).read()
+            pair = (stored.model, stored.key) if stored is not None else None
+            assert pair in [("a", "the-first-key"), ("b", "the-second-key") if what else None]
             for each in tmp_path.iterdir():
                 assert stat.S_IMODE(each.stat().st_mode) == 0o600, each
             if code == 0:
                 break
         assert (code, number > 1) == (0, True)
-        assert held == (("b", "the-second-key") if what else None)
+        assert pair == (("b", "the-second-key") if what else None)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -98,7 +98,7 @@ def _lines(context: Any, value: Any) -> bytes:
 
 
 SCHEMA = schemathesis.openapi.from_dict(msgspec.json.decode(msgspec.json.encode(document())), config=CONFIG)
-_OPERATIONS = [instance_of(Ok, found).ok() for found in SCHEMA.get_all_operations()]
+_OPERATIONS = [instance_of(Ok, result).ok() for result in SCHEMA.get_all_operations()]
 OPERATIONS = {operation.label: operation for operation in _OPERATIONS}
 TRIED = sorted(OPERATIONS.keys() - ENDLESS)
 GROUPS = sorted({present(OPERATIONS[label].tags)[0] for label in TRIED})
@@ -114,18 +114,18 @@ class Obliging(ScriptedAdapter):
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         yield Connected()
         last = msgspec.json.decode(request.messages[-1]) if request.messages else {}
-        said = last["content"] if last.get("role") == "user" else ""
-        asked = [word for word in CALLS if word in said]
+        prompt = last["content"] if last.get("role") == "user" else ""
+        words = [word for word in CALLS if word in prompt]
         yield TextDelta(text="Well.")
-        for number, word in enumerate(asked):
+        for number, word in enumerate(words):
             tool, arguments = CALLS[word]
-            given = {**arguments, "text": said} if word == HOLD else arguments
-            encoded = msgspec.json.encode(given).decode()
+            filled = {**arguments, "text": prompt} if word == HOLD else arguments
+            encoded = msgspec.json.encode(filled).decode()
             yield CallDelta(index=number, id=f"call_{number}", tool=tool, arguments=encoded)
-        if PRINT in said:
+        if PRINT in prompt:
             written = {"path": f"notes/{next(self._numbers)}", "content": "new"}
             yield CallDelta(index=1, id="call_1", tool="write_file", arguments=msgspec.json.encode(written).decode())
-        yield Finished(reason="tool_calls" if asked else "stop")
+        yield Finished(reason="tool_calls" if words else "stop")
 
 
 class HoldTool(NoteTool):
@@ -240,11 +240,11 @@ class Backdrop:
         await self._bring_to(kind, context_id)
         (queued,) = await runtime.queued(context_id)
         (*_, call) = (await runtime.read_calls(context_id)).items
-        said = await runtime.read_messages(context_id, branch="main", limit=100)
+        messages = await runtime.read_messages(context_id, branch="main", limit=100)
         other = await runtime.read_ids(context_id, "idea", limit=100)
         return {
             "context_id": context_id,
-            "message_id": next(message.id for message in said if message.role == "user"),
+            "message_id": next(message.id for message in messages if message.role == "user"),
             "message_ids": [other[-1]],
             "queued": queued.item.id,
             "call_id": call.id,
@@ -261,11 +261,11 @@ class Backdrop:
         wanted: tuple[RuleEffect, Scope] = ("ask", Scope(tool="another"))
         rules = await runtime.rules()
         fitting = [rule for rule in rules if (rule.effect, rule.scope, rule.lifetime) == (*wanted, Lifetime())]
-        kept = fitting[0] if fitting else await runtime.give_rule(*wanted)
+        standing_rule = fitting[0] if fitting else await runtime.give_rule(*wanted)
         for rule in rules:
-            if rule.id != kept.id:
+            if rule.id != standing_rule.id:
                 await runtime.revoke_rule(rule.id)
-        return kept
+        return standing_rule
 
     async def _renew_session(self, context_id: str) -> None:
         await self._served.server_state.sessions.replace(
@@ -279,16 +279,16 @@ class Backdrop:
 
     async def _bring_to(self, kind: str, context_id: str) -> None:
         runtime = self._world.runtime
-        held = f"{HOLD} in {context_id}"
-        await runtime.send(context_id, {"asking": ASK, "running": held, "paused": held}.get(kind, CHANGE))
+        text = f"{HOLD} in {context_id}"
+        await runtime.send(context_id, {"asking": ASK, "running": text, "paused": text}.get(kind, CHANGE))
         await runtime.send(context_id, "later", queue=True)
         if kind in ("running", "paused"):
-            await self._hold.begun[held].wait()
+            await self._hold.begun[text].wait()
         else:
             await runtime.rested(context_id)
         if kind == "paused":
             await runtime.pause(context_id)
-            self._hold.gates[held].set()
+            self._hold.gates[text].set()
             await runtime.rested(context_id)
         if kind == "resting":
             await runtime.cancel(context_id)
@@ -300,9 +300,9 @@ class Backdrop:
 
 @pytest.fixture(scope="module")
 def backdrop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backdrop]:
-    made = Backdrop(tmp_path_factory.mktemp("backdrop"))
-    yield made
-    made.close()
+    new_backdrop = Backdrop(tmp_path_factory.mktemp("backdrop"))
+    yield new_backdrop
+    new_backdrop.close()
 
 
 class Findings:
@@ -521,7 +521,7 @@ def real(value: Any, scene: dict[str, Any], chance: random.Random, share: float)
     if "payload" in value and "payloads" in value:  # the document cannot say that they exclude each other
         unwanted = chance.choice(["payload", "payloads"])
         value = {name: each for name, each in value.items() if name != unwanted}
-    known = {
+    values = {
         "context_id": scene["context_id"],
         "active_context_id": scene["context_id"],
         "id": scene["call_id"],
@@ -546,8 +546,8 @@ def real(value: Any, scene: dict[str, Any], chance: random.Random, share: float)
         "policy": msgspec.to_builtins(Policy(kind="manual")),
     }
     return {
-        name: known[name]
-        if name in known and each is not None and chance.random() < share
+        name: values[name]
+        if name in values and each is not None and chance.random() < share
         else real(each, scene, chance, share)
         for name, each in value.items()
     }

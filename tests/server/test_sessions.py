@@ -22,8 +22,8 @@ def kept(data: Path) -> FileStore:
 
 
 async def get(client: Client) -> dict[str, Any]:
-    found: dict[str, Any] = await client.request("GET", "/api/session")
-    return found
+    response: dict[str, Any] = await client.request("GET", "/api/session")
+    return response
 
 
 def tabs(session: dict[str, Any]) -> list[str]:
@@ -95,8 +95,8 @@ async def test_preferences_apply_to_contexts_created_later(tmp_path: Path) -> No
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         wanted = {"default_mode": "plan", "tool_approval_policy": {"kind": "manual"}}
         await client.request("PUT", "/api/session/preferences", wanted)
-        made = await client.request("POST", "/api/contexts", {})
-        assert (made["mode"], made["config"]["policy"]["kind"]) == ("plan", "manual")
+        created = await client.request("POST", "/api/contexts", {})
+        assert (created["mode"], created["config"]["policy"]["kind"]) == ("plan", "manual")
         chosen = await client.request("POST", "/api/contexts", {"mode": "build"})
         assert chosen["mode"] == "agent"
         for bad in ({"default_mode": "nope"}, {"theme": "pink"}, {"font_size": 1000}, {"unknown": 1}):
@@ -119,8 +119,8 @@ async def test_the_default_mode_is_reported_and_used_for_a_new_context(
     ):
         await client.request("PUT", "/api/session/preferences", {"default_mode": preferred})
         modes = (await client.request("GET", "/api/modes"))["items"]
-        made = await client.request("POST", "/api/contexts", {})
-        assert [mode["name"] for mode in modes if mode["is_default"]] == [made["mode"]]
+        created = await client.request("POST", "/api/contexts", {})
+        assert [mode["name"] for mode in modes if mode["is_default"]] == [created["mode"]]
 
 
 async def test_the_preferred_model_is_used_for_new_contexts_if_it_exists_and_no_other_is_named(
@@ -228,9 +228,9 @@ async def test_a_tab_whose_id_has_changed_hands_is_not_shown(tmp_path: Path) -> 
         Served(world.runtime, [tmp_path]) as served,
         Client(served.url, served.tokens.add("bob")) as bob,
     ):
-        made = await world.runtime.create_context(tmp_path, by="bob")
-        await bob.request("PUT", "/api/session/active-context", {"context_id": made})
-        await world.runtime.delete_context(made)
-        await world.runtime.create_context(tmp_path, context_id=made, title="a secret plan")
+        context_id = await world.runtime.create_context(tmp_path, by="bob")
+        await bob.request("PUT", "/api/session/active-context", {"context_id": context_id})
+        await world.runtime.delete_context(context_id)
+        await world.runtime.create_context(tmp_path, context_id=context_id, title="a secret plan")
         session = await get(bob)
         assert (session["open_contexts"], session["active_context_id"]) == ([], None)

@@ -45,19 +45,19 @@ async def test_opening_a_link_signs_nobody_in_before_the_person_confirms(tmp_pat
     async with house(tmp_path) as here:
         code = here.served.tokens.new_code()
         for headers in ({}, CROSS_SITE, {**CROSS_SITE, "sec-fetch-site": "none"}):
-            asked = await here.get(f"/?code={code}", headers)
-            assert signs_nobody_in(asked, 200)
-            assert b"the user of this computer" in asked.body
-            assert asked.headers["referrer-policy"] == "strict-origin"
-            assert "form-action 'self'" in asked.headers["content-security-policy"]
+            form_page = await here.get(f"/?code={code}", headers)
+            assert signs_nobody_in(form_page, 200)
+            assert b"the user of this computer" in form_page.body
+            assert form_page.headers["referrer-policy"] == "strict-origin"
+            assert "form-action 'self'" in form_page.headers["content-security-policy"]
         cookie = await here.sign_in(code=code)
         assert await user_of(here, cookie) == "local"
         page = await here.get("/", {**cookie, "sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate"})
         assert page.status == 200
-        made = await here.get(
+        redirect = await here.get(
             "/api/contexts", {**cookie, "origin": here.origin, "content-type": JSON}, method="POST", data=b"{}"
         )
-        assert made.status == 201
+        assert redirect.status == 201
 
 
 async def test_a_sign_in_link_works_once_and_for_a_minute(tmp_path: Path) -> None:
@@ -127,10 +127,10 @@ async def test_a_link_of_another_user_replaces_a_sign_in_only_after_confirmation
         tokens = here.served.tokens
         anna = await here.sign_in(token=tokens.add("anna"))
         code = tokens.new_code()
-        asked = await here.get(f"/?code={code}", anna)
-        assert signs_nobody_in(asked, 200)
-        assert b"signed in as anna" in asked.body
-        assert b'name="instead_of" value="anna"' in asked.body
+        page = await here.get(f"/?code={code}", anna)
+        assert signs_nobody_in(page, 200)
+        assert b"signed in as anna" in page.body
+        assert b'name="instead_of" value="anna"' in page.body
         # From another site the browser sends no cookie with the link, but it does with the form.
         blind = await here.get(f"/?code={code}", CROSS_SITE)
         assert b'name="instead_of" value=""' in blind.body
@@ -174,11 +174,11 @@ async def test_a_signed_in_person_who_opens_an_old_or_their_own_link_gets_to_the
 async def test_the_cookie_is_no_token_and_is_kept_from_scripts_and_other_sites(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         reply = await here.submit(token=f" {TOKEN} ")
-        kept, *attributes = reply.headers["set-cookie"].split("; ")
+        cookie, *attributes = reply.headers["set-cookie"].split("; ")
         assert {"httponly", "samesite=strict", "path=/"} <= {each.lower() for each in attributes}
         assert not {each.partition("=")[0].lower() for each in attributes} & {"domain", "secure"}
-        assert TOKEN not in kept
-        assert (await here.cookie())["cookie"] != kept, "each browser has its own"
+        assert TOKEN not in cookie
+        assert (await here.cookie())["cookie"] != cookie, "each browser has its own"
         behind_tls = await here.submit({"origin": here.origin.replace("http:", "https:")}, token=TOKEN)
         assert "; secure" in behind_tls.headers["set-cookie"].lower()
 
@@ -254,18 +254,18 @@ async def test_a_stream_ends_when_its_user_gets_a_new_token(tmp_path: Path) -> N
 
 
 def test_no_value_in_the_token_file_grants_access(tmp_path: Path) -> None:
-    given = "one-of-my-own-and-long"
-    tokens = Tokens(tmp_path / "tokens.json", ManualAmbient(), given)
+    own_token = "one-of-my-own-and-long"
+    tokens = Tokens(tmp_path / "tokens.json", ManualAmbient(), own_token)
     tokens.prepare()
     token, code = tokens.add("anna"), tokens.new_code()
-    secrets = [token, code, tokens.new_code(), tokens.sign_in(token) or "", tokens.sign_in(given) or ""]
+    secrets = [token, code, tokens.new_code(), tokens.sign_in(token) or "", tokens.sign_in(own_token) or ""]
     stored = tokens.path.read_text()
-    assert [secret for secret in (*secrets, given) if secret in stored] == []
-    found = msgspec.json.decode(stored)
-    held = [*found["tokens"].values(), *(each["code"] for each in found["codes"])]
-    held += [each["proof"] for each in found["sign_ins"]]
-    assert len(held) == 6
-    for each in held:
+    assert [secret for secret in (*secrets, own_token) if secret in stored] == []
+    data = msgspec.json.decode(stored)
+    hashes = [*data["tokens"].values(), *(each["code"] for each in data["codes"])]
+    hashes += [each["proof"] for each in data["sign_ins"]]
+    assert len(hashes) == 6
+    for each in hashes:
         assert tokens.user_of(each) is tokens.user_of_cookie(each) is tokens.user_of_code(each) is None
 
 

@@ -74,9 +74,9 @@ async def test_signals_of_a_streaming_message_have_its_sequence_and_not_its_text
         path = f"/api/contexts/{context_id}/messages/{created['message_id']}/content"
         pieces = await client.request("GET", f"{path}?from_sequence=0")
         assert len(pieces) >= delta[1]["sequence"] >= 1
-        seen = [delta[1], *[data async for name, data in until(raw, "MessageCompleted") if name == "ContentDelta"]]
-        assert [data["sequence"] for data in seen] == sorted(data["sequence"] for data in seen)
-        assert "piece" not in str(seen)
+        sequences = [delta[1], *[data async for name, data in until(raw, "MessageCompleted") if name == "ContentDelta"]]
+        assert [data["sequence"] for data in sequences] == sorted(data["sequence"] for data in sequences)
+        assert "piece" not in str(sequences)
         await world.runtime.rested(context_id)
         whole = await client.request("GET", path)
         assert [each["delta"] for each in whole] == [f"piece{number} " for number in range(300)]
@@ -96,11 +96,11 @@ async def test_one_stream_carries_several_contexts_and_the_session(tmp_path: Pat
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         ids = [await world.start(), await world.start()]
         stream = client.events("GET", f"/api/stream?contexts={','.join([*ids, 'unknown'])}")
-        seen = [await anext(stream) for _ in range(6)]
-        assert seen[0][0] == "Error"
-        assert (seen[0][1]["context_id"], seen[0][1]["code"]) == ("unknown", "unknown_context")
-        assert [data["context_id"] for name, data in seen if name == "StateChanged"] == ids
-        assert (seen[-1][0], seen[-1][1]["version"]) == ("SessionChanged", 0)
+        events = [await anext(stream) for _ in range(6)]
+        assert events[0][0] == "Error"
+        assert (events[0][1]["context_id"], events[0][1]["code"]) == ("unknown", "unknown_context")
+        assert [data["context_id"] for name, data in events if name == "StateChanged"] == ids
+        assert (events[-1][0], events[-1][1]["version"]) == ("SessionChanged", 0)
         await client.request("PUT", "/api/session/active-context", {"context_id": ids[0]})
         assert (await first(stream, "SessionChanged"))["version"] == 1
         await client.send(ids[1], "hi")
@@ -181,8 +181,8 @@ async def test_streams_are_counted_bounded_and_notified_when_the_server_stops(tm
 
 @pytest.mark.parametrize("kind", ["signals", "chat", "completions"])
 async def test_streams_that_are_opened_together_do_not_pass_the_limit(tmp_path: Path, kind: str) -> None:
-    limit, asked = 5, 40
-    world = World(tmp_path, *[Answer(text="never said", silence=0)] * asked)
+    limit, attempts = 5, 40
+    world = World(tmp_path, *[Answer(text="never said", silence=0)] * attempts)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served:
         object.__setattr__(served.server_state, "max_streams", limit)
         context_id = await world.start()
@@ -205,18 +205,18 @@ async def test_streams_that_are_opened_together_do_not_pass_the_limit(tmp_path: 
             headers = {"authorization": f"Bearer {served.token}"}
             async with session.request(method, served.url + path, json=body, headers=headers) as answer:
                 statuses[answer.status] += 1
-                if statuses.total() == asked:
+                if statuses.total() == attempts:
                     answered.set()
                 await closing.wait()
 
         closing = asyncio.Event()
         connector = aiohttp.TCPConnector(limit=0)
         async with aiohttp.ClientSession(connector=connector) as session, asyncio.TaskGroup() as group:
-            for number in range(asked):
+            for number in range(attempts):
                 group.create_task(watch(number))
             async with asyncio.timeout(HANG_SECONDS):
                 await answered.wait()
-            assert statuses == {200: limit, 503: asked - limit}
+            assert statuses == {200: limit, 503: attempts - limit}
             closing.set()
         counts = served.server_state.metrics
         async with asyncio.timeout(HANG_SECONDS):
@@ -257,9 +257,9 @@ async def test_signals_are_spaced_while_the_model_is_fast(tmp_path: Path) -> Non
         stream = client.events("GET", f"/api/contexts/{context_id}/stream")
         await first(stream, "ContextChanged")
         await client.send(context_id, "go")
-        seen = [name async for name, _ in until(stream, "MessageCompleted")]
-        seen += [name async for name, _ in until(stream, "MessageCompleted")]
-        assert seen.count("ContentDelta") < 100
+        names = [name async for name, _ in until(stream, "MessageCompleted")]
+        names += [name async for name, _ in until(stream, "MessageCompleted")]
+        assert names.count("ContentDelta") < 100
 
 
 async def test_watchers_of_a_parent_are_notified_when_a_sub_agent_rests(tmp_path: Path) -> None:
@@ -274,8 +274,8 @@ async def test_watchers_of_a_parent_are_notified_when_a_sub_agent_rests(tmp_path
         await client.send(child, "go")
         while "children" not in (await first(stream, "ContextChanged"))["fields"]:
             pass
-        found = await client.request("GET", f"/api/contexts/{parent}")
-        assert found["waiting_below"] == [child]
+        response = await client.request("GET", f"/api/contexts/{parent}")
+        assert response["waiting_below"] == [child]
 
 
 async def test_an_unreadable_token_file_ends_no_open_stream(tmp_path: Path) -> None:
@@ -286,9 +286,9 @@ async def test_an_unreadable_token_file_ends_no_open_stream(tmp_path: Path) -> N
         stream = client.events("GET", f"/api/contexts/{context_id}/stream")
         await first(stream, "ContextChanged")
         served.tokens.add("anna")
-        kept = served.tokens.path.read_bytes()
+        content = served.tokens.path.read_bytes()
         served.tokens.path.write_bytes(b"{")
         await asyncio.sleep(0.05)
         await world.runtime.set_title(context_id, "another")
         assert (await first(stream, "ContextChanged"))["fields"] == ["title"]
-        served.tokens.path.write_bytes(kept)
+        served.tokens.path.write_bytes(content)

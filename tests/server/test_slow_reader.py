@@ -63,9 +63,9 @@ class Sleeper:
         events: list[tuple[str, Any]] = []
         while not events or not is_last(*events[-1]):
             lines = (await reader.readuntil(b"\n\n")).decode()
-            found = re.search(r"event: (\w+)\ndata: (.*)\n", lines)
-            if found is not None:
-                events.append((found[1], msgspec.json.decode(found[2])))
+            match = re.search(r"event: (\w+)\ndata: (.*)\n", lines)
+            if match is not None:
+                events.append((match[1], msgspec.json.decode(match[2])))
         writer.close()
         return events
 
@@ -107,8 +107,8 @@ def buffered(served: Served) -> list[int]:
 
 
 async def make_context(client: Client) -> str:
-    made = await client.request("POST", "/api/contexts", {"mode": "agent"})
-    context_id: str = made["context_id"]
+    created = await client.request("POST", "/api/contexts", {"mode": "agent"})
+    context_id: str = created["context_id"]
     return context_id
 
 
@@ -157,10 +157,10 @@ async def test_twenty_stalled_readers_delay_neither_the_turn_nor_a_chat(tmp_path
         await until(lambda: counts.streams_open == len(sleepers))
         shrink(served)
 
-        told = [event async for event in client.chat(context_id, "go")]
-        assert "".join(data["text"] for name, data in told if name == "token") == text + "done"
-        assert sum(name == "tool_end" for name, _ in told) == CALLS
-        assert told[-1] == ("done", {})
+        events = [event async for event in client.chat(context_id, "go")]
+        assert "".join(data["text"] for name, data in events if name == "token") == text + "done"
+        assert sum(name == "tool_end" for name, _ in events) == CALLS
+        assert events[-1] == ("done", {})
 
         sizes = buffered(served)
         assert len(sizes) == len(sleepers)
@@ -184,12 +184,12 @@ async def test_a_reader_that_resumes_gets_few_signals_and_converges(tmp_path: Pa
         shrink(served)
         live = await world.runtime.rested(context_id)
 
-        seen = await signals.wake(lambda name, data: data.get("version") == live.version)
-        assert len(seen) < hub.published // 10
-        versions = [data["version"] for _, data in seen]
+        signals_read = await signals.wake(lambda name, data: data.get("version") == live.version)
+        assert len(signals_read) < hub.published // 10
+        versions = [data["version"] for _, data in signals_read]
         assert versions == sorted(versions)
 
-        told = await chat.wake(lambda name, data: name == "done")
-        assert "".join(data["text"] for name, data in told if name == "token") == text + "done"
-        assert sum(name == "tool_end" for name, _ in told) == CALLS
+        events = await chat.wake(lambda name, data: name == "done")
+        assert "".join(data["text"] for name, data in events if name == "token") == text + "done"
+        assert sum(name == "tool_end" for name, _ in events) == CALLS
         await until(lambda: (counts.streams_open, counts.chats_open) == (0, 0))

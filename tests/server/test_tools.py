@@ -59,8 +59,8 @@ async def statuses(runtime: Runtime, context_id: str) -> list[str]:
 
 
 async def results(runtime: Runtime, context_id: str) -> list[str]:
-    found = await runtime.read_messages(context_id, branch="main", limit=100)
-    return [message.content for message in found if isinstance(message, ToolResult)]
+    messages = await runtime.read_messages(context_id, branch="main", limit=100)
+    return [message.content for message in messages if isinstance(message, ToolResult)]
 
 
 # on and off
@@ -336,13 +336,13 @@ async def called(tmp_path: Path, *answers: Answer, text: str = OWN, mode: str = 
 
 
 async def test_a_typed_function_is_a_tool(tmp_path: Path) -> None:
-    told, texts = await called(
+    statuses_of_calls, texts = await called(
         tmp_path,
         says(("wind", {"place": "Kiel"}), ("sum_up", {"numbers": [1, 2, 3], "sign": "-"})),
         says(("where", {})),
         says(("silent", {})),
     )
-    assert told == ["executed"] * 4
+    assert statuses_of_calls == ["executed"] * 4
     assert texts == ["Kiel: 10", '{"sum":-6}', str(tmp_path / "workspace"), "null"]
 
 
@@ -363,22 +363,22 @@ async def test_a_typed_function_is_a_tool(tmp_path: Path) -> None:
 async def test_arguments_of_the_wrong_type_are_reported_and_nothing_runs(
     tmp_path: Path, tool: str, arguments: dict[str, Any], word: str
 ) -> None:
-    told, (text,) = await called(tmp_path, says((tool, arguments)))
-    assert told == ["failed"]
+    statuses_of_calls, (text,) = await called(tmp_path, says((tool, arguments)))
+    assert statuses_of_calls == ["failed"]
     assert word in text
 
 
 async def test_an_exception_of_a_function_tool_fails_its_call(tmp_path: Path) -> None:
-    told, (text,) = await called(tmp_path, says(("fails", {"why": "no wind today"})))
-    assert told == ["failed"]
+    statuses_of_calls, (text,) = await called(tmp_path, says(("fails", {"why": "no wind today"})))
+    assert statuses_of_calls == ["failed"]
     assert "no wind today" in text
 
 
 async def test_a_function_tool_without_a_read_only_mark_is_decided_as_mutating(tmp_path: Path) -> None:
-    told, _ = await called(tmp_path, says(("where", {})), mode="plan")
-    assert told == ["denied"]
-    told, _ = await called_again(tmp_path)
-    assert told == ["executed"]
+    statuses_of_calls, _ = await called(tmp_path, says(("where", {})), mode="plan")
+    assert statuses_of_calls == ["denied"]
+    statuses_of_calls, _ = await called_again(tmp_path)
+    assert statuses_of_calls == ["executed"]
 
 
 async def called_again(tmp_path: Path) -> tuple[list[str], list[str]]:
@@ -437,8 +437,8 @@ def test_a_parameter_that_is_no_keyword_of_a_struct_still_works(tmp_path: Path) 
         "Odd names."
         return f"{kw_only}{self}{tag}"
     """
-    (made,) = tools_of_file(own_file(tmp_path, text))
-    assert Registry([made]).describe(made).parameters["required"] == ["kw_only"]
+    (tool,) = tools_of_file(own_file(tmp_path, text))
+    assert Registry([tool]).describe(tool).parameters["required"] == ["kw_only"]
 
 
 def test_postponed_annotations_are_resolved(tmp_path: Path) -> None:
@@ -458,8 +458,8 @@ def test_postponed_annotations_are_resolved(tmp_path: Path) -> None:
         "Set sail."
         return boat.name
     """
-    (made,) = tools_of_file(own_file(tmp_path, text))
-    assert Registry([made]).describe(made).parameters["required"] == ["boat"]
+    (tool,) = tools_of_file(own_file(tmp_path, text))
+    assert Registry([tool]).describe(tool).parameters["required"] == ["boat"]
 
 
 async def test_a_slow_synchronous_function_blocks_nobody_and_ends_at_its_limit(tmp_path: Path) -> None:

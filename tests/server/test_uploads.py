@@ -150,8 +150,8 @@ async def test_another_user_cannot_reach_uploads_by_any_route(tmp_path: Path) ->
         async with Client(served.url, token) as bob:
             assert (await upload(served, hers, "x", token=token))[0] == 404
             for method, path in (("DELETE", "secret.txt"), ("POST", "secret.txt/copy")):
-                found = await refusal(bob, method, f"/api/contexts/{hers}/files/{path}")
-                assert found == (404, "unknown_context")
+                problem = await refusal(bob, method, f"/api/contexts/{hers}/files/{path}")
+                assert problem == (404, "unknown_context")
             # A conversation that says it was sent by hers gets none of her files.
             mine = (await bob.request("POST", "/api/contexts", {"mode": "agent"}))["context_id"]
             lines = await export_of(served, token, mine)
@@ -167,13 +167,13 @@ async def test_another_user_cannot_reach_uploads_by_any_route(tmp_path: Path) ->
 async def test_the_chat_stream_takes_an_upload_among_its_files(tmp_path: Path) -> None:
     async with serving(tmp_path, DONE, DONE) as (world, served, client):
         await drained(client.chat("work", "hello"))
-        _, given = await upload(served, "work", "notes.txt")
-        body = {"message": "what is it?", "files": [given["path"]]}
+        _, upload_name = await upload(served, "work", "notes.txt")
+        body = {"message": "what is it?", "files": [upload_name["path"]]}
         await drained(client.events("POST", "/api/chat/work", body))
-        (found,) = [
+        (reference,) = [
             each
             for each in (await client.request("GET", "/api/contexts/work/messages"))["items"]
             if each["type"] == "file_reference"
         ]
-        assert (found["path"], found["content"]) == ("uploads/notes.txt", "plum")
+        assert (reference["path"], reference["content"]) == ("uploads/notes.txt", "plum")
         assert list(world.workspace.iterdir()) == []

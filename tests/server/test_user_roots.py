@@ -60,9 +60,9 @@ async def shared(folder: Path, *answers: Any, **parts: Any) -> AsyncIterator[Sha
         **parts,
     )
     async with world.runtime, Served(world.runtime, [root], workspace=root / "secret") as served:
-        made = Shared(root, world, served, served.tokens.add("anna"))
-        made.restrict()
-        yield made
+        new_shared = Shared(root, world, served, served.tokens.add("anna"))
+        new_shared.restrict()
+        yield new_shared
 
 
 async def test_a_user_with_roots_works_beneath_them_and_nowhere_else(tmp_path: Path) -> None:
@@ -73,26 +73,26 @@ async def test_a_user_with_roots_works_beneath_them_and_nowhere_else(tmp_path: P
                 ("inner", "anna/inner"),
                 (str(here.root / "anna/inner"), "anna/inner"),
             ):
-                made = await anna.request("POST", "/api/contexts", {"workspace": workspace} if workspace else {})
-                assert made["workspace"] == str(here.root / real)
+                created = await anna.request("POST", "/api/contexts", {"workspace": workspace} if workspace else {})
+                assert created["workspace"] == str(here.root / real)
             assert [name async for name, _ in anna.chat("thread", "hello")][-1] == "done"
             assert (await anna.request("GET", "/api/contexts/thread"))["workspace"] == str(here.root / "anna")
-            said = {"messages": [{"role": "user", "content": "hello"}]}
-            await anna.request("POST", "/v1/chat/completions", said)
+            body = {"messages": [{"role": "user", "content": "hello"}]}
+            await anna.request("POST", "/v1/chat/completions", body)
             listed = (await anna.request("GET", "/api/contexts"))["items"]
             assert {each["workspace"] for each in listed} == {str(here.root / "anna"), str(here.root / "anna/inner")}
         outside = (here.root, here.root / "secret", here.root / "absent", "/", "/absent", "../secret", "link")
-        for given in outside:
-            status, text = await here.answer("POST", "/api/contexts", {"workspace": str(given)})
-            assert (status, "outside_roots" in text) == (422, True), given
+        for refused_workspace in outside:
+            status, text = await here.answer("POST", "/api/contexts", {"workspace": str(refused_workspace)})
+            assert (status, "outside_roots" in text) == (422, True), refused_workspace
             assert f"({here.root / 'anna'})" in text
         assert (await here.answer("POST", "/api/contexts", {"workspace": "secret"}, TOKEN))[0] == 201
 
 
 async def test_an_import_does_not_take_a_user_outside_their_roots(tmp_path: Path) -> None:
     async with shared(tmp_path) as here:
-        made = await here.world.runtime.create_context(here.root / "secret")
-        lines = await export_of(here.served, TOKEN, made)
+        context_id = await here.world.runtime.create_context(here.root / "secret")
+        lines = await export_of(here.served, TOKEN, context_id)
         assert await import_to(here.served, here.token, lines, "context_id=mine") == 422
         assert await import_to(here.served, here.token, lines, "context_id=mine&workspace=link") == 422
         assert await import_to(here.served, here.token, lines, "context_id=mine&workspace=inner") == 201
@@ -104,14 +104,14 @@ async def test_an_older_conversation_touches_nothing_outside_its_owners_roots(tm
     async with shared(tmp_path, writes("new.txt", "x"), DONE, looks, DONE) as here:
         runtime = here.world.runtime
         object.__setattr__(here.world.dependencies, "user_roots", {})
-        made = await runtime.create_context(here.root / "secret", mode="agent", by="anna")
-        await here.world.turn(made, "write")
+        context_id = await runtime.create_context(here.root / "secret", mode="agent", by="anna")
+        await here.world.turn(context_id, "write")
         assert (here.root / "secret/new.txt").exists()
-        await runtime.add_file(made, "note.txt", b"mine")
+        await runtime.add_file(context_id, "note.txt", b"mine")
         here.restrict()
-        live = await runtime.context(made)
+        live = await runtime.context(context_id)
         live.forget_workspace()  # roots change with a restart: nothing is in memory then
-        path = f"/api/contexts/{made}"
+        path = f"/api/contexts/{context_id}"
         for method, route, body in (
             ("GET", f"{path}/files?query=plan", None),
             ("GET", f"{path}/trust", None),
@@ -129,7 +129,7 @@ async def test_an_older_conversation_touches_nothing_outside_its_owners_roots(tm
             live.workspace()
         payloads = [{"type": "text", "content": "read"}, {"type": "file_reference", "path": "plan.txt"}]
         assert (await here.answer("POST", f"{path}/messages", {"payloads": payloads}))[0] == 202
-        await runtime.rested(made)
+        await runtime.rested(context_id)
         status, text = await here.answer("GET", f"{path}/messages")
         assert status == 200
         assert "plum" not in text
@@ -203,10 +203,10 @@ async def test_the_roots_of_other_users_are_closed_to_a_users_confined_commands(
         inside, beside = here.root / "anna/inner", here.root / "secret"
         roots = {"anna": [here.root / "anna"], "bob": [beside], "carl": [inside], "dora": [here.root]}
         object.__setattr__(here.world.dependencies, "user_roots", roots)
-        made = await here.world.runtime.create_context(here.root / "anna", by="anna")
-        assert (await here.world.runtime.context(made)).workspace().foreign_roots == (beside,)
-        made = await here.world.runtime.create_context(beside)
-        assert (await here.world.runtime.context(made)).workspace().foreign_roots == ()
+        context_id = await here.world.runtime.create_context(here.root / "anna", by="anna")
+        assert (await here.world.runtime.context(context_id)).workspace().foreign_roots == (beside,)
+        context_id = await here.world.runtime.create_context(beside)
+        assert (await here.world.runtime.context(context_id)).workspace().foreign_roots == ()
 
 
 def test_a_table_for_an_unknown_user_is_reported(tmp_path: Path) -> None:

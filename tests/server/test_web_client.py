@@ -59,7 +59,7 @@ async def test_the_page_is_served_and_revalidated_each_time(tmp_path: Path, page
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "kept"),
+    ("name", "kind", "cache_control"),
     [
         ("index-Bx_9-aZ1.js", "text/javascript", FOR_EVER),
         ("face-0a1b2c3d.woff2", "font/woff2", FOR_EVER),
@@ -69,25 +69,25 @@ async def test_the_page_is_served_and_revalidated_each_time(tmp_path: Path, page
     ],
 )
 async def test_only_files_with_a_content_hash_in_their_name_are_cached(
-    tmp_path: Path, page: Path, name: str, kind: str, kept: str
+    tmp_path: Path, page: Path, name: str, kind: str, cache_control: str
 ) -> None:
     async with asking(tmp_path, page) as http, http.get(f"/assets/{name}") as answer:
         assert (answer.status, answer.content_type) == (200, kind)
-        assert answer.headers["cache-control"] == kept
+        assert answer.headers["cache-control"] == cache_control
         assert answer.headers["x-content-type-options"] == "nosniff"
 
 
 async def test_a_file_is_compressed_for_clients_that_accept_it(tmp_path: Path, page: Path) -> None:
     async with asking(tmp_path, page) as http:
-        for said in ("gzip", "br, gzip;q=0.5", "deflate, GZIP; q=1.0"):
-            async with http.get("/assets/index-Bx_9-aZ1.js", headers={"accept-encoding": said}) as answer:
+        for encoding in ("gzip", "br, gzip;q=0.5", "deflate, GZIP; q=1.0"):
+            async with http.get("/assets/index-Bx_9-aZ1.js", headers={"accept-encoding": encoding}) as answer:
                 packed = await answer.read()
                 assert answer.headers["content-encoding"] == "gzip"
                 assert answer.headers["vary"] == "accept-encoding"
                 assert len(packed) < len(SCRIPT) / 10
                 assert gzip.decompress(packed).decode() == SCRIPT
-        for said in ("", "br", "gzip;q=0", "gzip; q=0.0", "xgzip"):
-            async with http.get("/assets/index-Bx_9-aZ1.js", headers={"accept-encoding": said}) as answer:
+        for encoding in ("", "br", "gzip;q=0", "gzip; q=0.0", "xgzip"):
+            async with http.get("/assets/index-Bx_9-aZ1.js", headers={"accept-encoding": encoding}) as answer:
                 assert "content-encoding" not in answer.headers
                 assert answer.headers["vary"] == "accept-encoding"
                 assert await answer.text() == SCRIPT
@@ -111,8 +111,8 @@ async def test_a_missing_web_client_is_explained_in_the_readers_language(tmp_pat
         for language, word in (("en", "hasn&#x27;t been built"), ("zh-CN", "尚未构建")):
             async with http.get("/", headers={"accept-language": language}) as answer:
                 assert (answer.status, answer.content_type) == (503, "text/html")
-                told = await answer.text()
-                assert word in told
-                assert "make run" in told
+                text = await answer.text()
+                assert word in text
+                assert "make run" in text
         async with http.get("/assets/docs.css") as answer:
             assert answer.status == 200

@@ -68,22 +68,22 @@ async def test_the_window_equals_the_next_request(tmp_path: Path) -> None:
     async with serving(tmp_path, overview=OverviewSettings()) as (world, client, _):
         context_id = await talked(world, 3)
         await world.runtime.set_prompt_addition(context_id, "Speak of tulips.")
-        found = await client.request("GET", at(context_id, "window"))
-        assert (found["model"], found["branch"], found["compresses"], found["results_cut"]) == (
+        response = await client.request("GET", at(context_id, "window"))
+        assert (response["model"], response["branch"], response["compresses"], response["results_cut"]) == (
             "test",
             "main",
             False,
             0,
         )
         names = ["persona", "tools", "mode", "workspace", "branch", "overview"]
-        assert [part["name"] for part in found["parts"]] == [*names, "tool_definitions", "history", "attached"]
-        texts = [part["text"] for part in found["parts"] if part["text"] is not None]
-        assert found["request"]["messages"][0] == {"role": "system", "content": "\n\n".join(texts)}
-        assert sum(part["tokens"] for part in found["parts"]) == found["meter"]["tokens"]
+        assert [part["name"] for part in response["parts"]] == [*names, "tool_definitions", "history", "attached"]
+        texts = [part["text"] for part in response["parts"] if part["text"] is not None]
+        assert response["request"]["messages"][0] == {"role": "system", "content": "\n\n".join(texts)}
+        assert sum(part["tokens"] for part in response["parts"]) == response["meter"]["tokens"]
         await world.turn(context_id, "on")
         sent = msgspec.json.decode(CHAT_COMPLETIONS.body(world.model.requests[-1]))
-        assert sent["messages"][:-1] == found["request"]["messages"][:-1]
-        assert sent["tools"] == found["request"]["tools"]
+        assert sent["messages"][:-1] == response["request"]["messages"][:-1]
+        assert sent["tools"] == response["request"]["tools"]
 
 
 async def test_usage_has_consumed_tokens_and_the_fill_of_the_window(tmp_path: Path) -> None:
@@ -91,13 +91,13 @@ async def test_usage_has_consumed_tokens_and_the_fill_of_the_window(tmp_path: Pa
     async with serving(tmp_path, model=Model([answer])) as (world, client, _):
         context_id = await world.start()
         await world.turn(context_id)
-        found = await client.request("GET", at(context_id, "usage"))
+        response = await client.request("GET", at(context_id, "usage"))
         used = {"input_tokens": 1_000_000, "output_tokens": 500_000, "cost": 2.0}
-        assert (found["own"], found["total"]) == (used, used)
-        assert found["window"] == msgspec.to_builtins(await world.runtime.meter(context_id))
-        assert found["window"] == (await client.request("GET", at(context_id, "window")))["meter"]
+        assert (response["own"], response["total"]) == (used, used)
+        assert response["window"] == msgspec.to_builtins(await world.runtime.meter(context_id))
+        assert response["window"] == (await client.request("GET", at(context_id, "window")))["meter"]
         expected = {"budget": 3000, "trigger": 2400, "target": 1500, "counter": "estimate", "is_estimate": True}
-        assert {**found["window"], **expected} == found["window"]
+        assert {**response["window"], **expected} == response["window"]
 
 
 async def test_compressing_is_previewed_done_and_undone(tmp_path: Path) -> None:
@@ -232,13 +232,13 @@ async def test_models_are_listed_with_their_known_facts(tmp_path: Path) -> None:
     async with serving(tmp_path) as (_, client, _):
         page = await client.request("GET", "/api/models")
     assert page["next"] is None
-    known = {"is_default": False, "is_demo": False, "vision": False, "tokenizer": None}
+    facts = {"is_default": False, "is_demo": False, "vision": False, "tokenizer": None}
     nothing = {"window": None, "input_price": None, "output_price": None}
     other = {"window": 90_000, "vision": True, "tokenizer": "o200k", "input_price": 3, "output_price": 4}
     assert page["items"] == [
-        {**known, **nothing, "name": "test", "is_default": True, "window": 3000, "input_price": 1, "output_price": 2},
-        {**known, "name": "other", **other},
-        {**known, "name": "plain", **nothing},
+        {**facts, **nothing, "name": "test", "is_default": True, "window": 3000, "input_price": 1, "output_price": 2},
+        {**facts, "name": "other", **other},
+        {**facts, "name": "plain", **nothing},
     ]
 
 
@@ -288,13 +288,13 @@ async def test_attachments_of_a_message_are_stored_and_bounded(tmp_path: Path) -
         for each in wrong:
             assert (await refusal(client, "POST", at(context_id, "messages"), {**body, **each}))[0] in (413, 422)
         assert await world.ids(context_id) == []
-        given = {"data_context": data, "extra_user_messages": ["and this"]}
-        sent = await client.request("POST", at(context_id, "messages"), {**body, **given})
+        attached = {"data_context": data, "extra_user_messages": ["and this"]}
+        sent = await client.request("POST", at(context_id, "messages"), {**body, **attached})
         await world.runtime.rested(context_id)
         (message,) = await client.request("GET", at(context_id, f"messages?ids={sent['message_id']}"))
-        assert {**message["metadata"], **given} == message["metadata"]
-        told = [msgspec.json.decode(each)["content"] for each in world.model.requests[-1].messages]
-        assert told == ["hi", "[data that the person is looking at: a table, t.csv]\nx,y", "and this"]
+        assert {**message["metadata"], **attached} == message["metadata"]
+        contents = [msgspec.json.decode(each)["content"] for each in world.model.requests[-1].messages]
+        assert contents == ["hi", "[data that the person is looking at: a table, t.csv]\nx,y", "and this"]
 
 
 ROWS = [
@@ -322,8 +322,8 @@ async def test_every_window_route_is_404_for_another_user(tmp_path: Path) -> Non
                 assert await refusal(bob, method, path, body) == (404, "unknown_context"), (method, row)
             for method in ("PUT", "DELETE"):  # a foreign message under a context of one's own
                 assert await refusal(bob, method, at(own, "messages", first, "pin")) == (404, "unknown_message")
-            asked = await refusal(bob, "GET", f"/api/personas?context_id={context_id}")
-            assert asked == (404, "unknown_context")
+            problem = await refusal(bob, "GET", f"/api/personas?context_id={context_id}")
+            assert problem == (404, "unknown_context")
         assert (await world.runtime.context(context_id)).version == before
 
 
@@ -332,11 +332,11 @@ async def test_every_window_route_is_404_for_another_user(tmp_path: Path) -> Non
 
 async def learned(stream: AsyncIterator[tuple[str, Any]], until: tuple[str, str]) -> list[tuple[str, Any]]:
     """The events up to one whose name is the first, and in whose data the second stands."""
-    seen = []
+    events = []
     async for name, data in stream:
-        seen.append((name, data))
+        events.append((name, data))
         if name == until[0] and until[1] in str(data):
-            return seen
+            return events
     raise AssertionError(f"{until} did not come")
 
 
@@ -351,18 +351,18 @@ async def test_a_subscriber_learns_of_a_compression_and_of_its_undoing(tmp_path:
         await learned(stream, ("ContextChanged", "*"))
         world.model.hold = True
         doing = asyncio.create_task(client.request("POST", at(context_id, "compress"), {}))
-        await world.model.asked.wait()
+        await world.model.requested.wait()
         first = await learned(stream, ("StateChanged", "generating_summary"))
         assert states(first)[-1] == "generating_summary"
         assert (await client.request("GET", at(context_id)))["current_state"]["type"] == "generating_summary"
         world.model.release.set()
         done = await doing
-        seen = await learned(stream, ("ContextChanged", "branches"))
-        created = [data for name, data in seen if name == "MessageCreated"]
+        events = await learned(stream, ("ContextChanged", "branches"))
+        created = [data for name, data in events if name == "MessageCreated"]
         assert [(each["message_id"], each["type"]) for each in created] == [(done["summary_id"], "system_control")]
-        completed = [data["message_id"] for name, data in seen if name == "MessageCompleted"]
+        completed = [data["message_id"] for name, data in events if name == "MessageCompleted"]
         assert completed == [done["summary_id"]]
-        assert seen[-1][1]["version"] == (await client.request("GET", at(context_id)))["version"]
+        assert events[-1][1]["version"] == (await client.request("GET", at(context_id)))["version"]
         await client.request("POST", at(context_id, "compress", "undo"), {})
         undone = await learned(stream, ("ContextChanged", "branches"))
         assert not [name for name, _ in undone if name == "MessageCreated"]
@@ -376,11 +376,11 @@ async def test_a_subscriber_learns_of_pins_and_of_the_overview(tmp_path: Path) -
         await learned(stream, ("ContextChanged", "*"))
         for method in ("PUT", "DELETE"):
             await client.request(method, at(context_id, "messages", first, "pin"))
-            seen = await learned(stream, ("MessageChanged", first))
-            assert [data["fields"] for name, data in seen if name == "ContextChanged"] == [["pins"]]
+            events = await learned(stream, ("MessageChanged", first))
+            assert [data["fields"] for name, data in events if name == "ContextChanged"] == [["pins"]]
         added = (await client.request("POST", at(context_id, "workspace-overview")))["message_id"]
-        seen = await learned(stream, ("ContextChanged", "overview"))
-        assert added in [data.get("message_id") for name, data in seen if name == "MessageCreated"]
+        events = await learned(stream, ("ContextChanged", "overview"))
+        assert added in [data.get("message_id") for name, data in events if name == "MessageCreated"]
 
 
 async def is_as_it_is(world: Small, client: Client, context_id: ContextId, *copies: ContextReplica) -> None:
@@ -399,9 +399,9 @@ def streamed(number: int) -> list[Answer]:
     """A turn with a call whose result fills the window: text before it and behind it, in many pieces."""
     before = tuple(f"before {number}.{piece} " for piece in range(10))
     after = tuple(f"after {number}.{piece} " for piece in range(10))
-    asked = looks(f"{number} {MANY_WORDS}")
+    request = looks(f"{number} {MANY_WORDS}")
     return [
-        Answer(deltas=before, calls=asked.calls, delta_delay=0.001),
+        Answer(deltas=before, calls=request.calls, delta_delay=0.001),
         Answer(deltas=after, delta_delay=0.001),
     ]
 
@@ -454,8 +454,8 @@ async def tried(client: Client, method: str, path: str, body: Any) -> None:
 class Heard(Client):
     """Says when a signal about a text has been taken."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
         self.took_delta = asyncio.Event()
 
     async def __aenter__(self) -> Self:
@@ -554,14 +554,14 @@ async def chatted(client: Client, context_id: str, text: str) -> tuple[str, list
     return "".join(data["text"] for name, data in events if name == "token"), events
 
 
-@pytest.mark.parametrize("held", [False, True], ids=["at once", "while somebody looks"])
-async def test_the_chat_stream_of_a_turn_that_compresses_gives_its_text_once(tmp_path: Path, held: bool) -> None:
+@pytest.mark.parametrize("is_held", [False, True], ids=["at once", "while somebody looks"])
+async def test_the_chat_stream_of_a_turn_that_compresses_gives_its_text_once(tmp_path: Path, is_held: bool) -> None:
     async with serving(tmp_path) as (world, client, _):
         context_id = await world.filled()
-        world.model.hold = held
+        world.model.hold = is_held
         telling = asyncio.create_task(chatted(client, context_id, f"and then {MANY_WORDS}"))
-        if held:
-            await world.model.asked.wait()
+        if is_held:
+            await world.model.requested.wait()
             world.model.release.set()
         text, events = await telling
         assert len(await world.summaries(context_id)) == 1
@@ -613,8 +613,8 @@ async def test_a_completion_through_a_turn_that_compresses_in_the_middle_has_not
         messages = [{"role": "user", "content": "go"}]
         body = {"messages": messages, "metadata": {"context_id": context_id}, "stream": stream}
         if not stream:
-            found = await client.request("POST", "/v1/chat/completions", body)
-            text = found["choices"][0]["message"]["content"]
+            response = await client.request("POST", "/v1/chat/completions", body)
+            text = response["choices"][0]["message"]["content"]
         else:
             headers = {"authorization": f"Bearer {TOKEN}"}
             url = f"{served.url}/v1/chat/completions"
@@ -642,9 +642,9 @@ async def test_a_late_follower_gets_the_whole_turn_and_nothing_of_others(tmp_pat
         events = [event async for event in stream_turn_events(world.runtime, context_id, sent.turn_id, start=place)]
         if compressions == 1:
             assert "".join(event.text for event in events if isinstance(event, TextAdded)) == WHOLE
-            seen = [event.message for event in events if isinstance(event, MessageAdded)]
-            assert [type(each).__name__ for each in seen if each.role == "tool"] == ["ToolResult"] * 2
-            assert len([each for each in seen if isinstance(each, SystemControl)]) == 1
+            messages = [event.message for event in events if isinstance(event, MessageAdded)]
+            assert [type(each).__name__ for each in messages if each.role == "tool"] == ["ToolResult"] * 2
+            assert len([each for each in messages if isinstance(each, SystemControl)]) == 1
         else:
             assert not [event for event in events if isinstance(event, TextAdded) and event.turn != sent.turn_id]
 
@@ -655,8 +655,8 @@ async def test_a_turn_that_waits_is_resumed_as_a_stream_that_has_only_the_rest(t
         waits = Answer(text="May I? ", calls=asks(("change", "x")).calls)
         large = Answer(text="And this? ", calls=looks(MANY_WORDS).calls)
         world.model.answers_next(waits, large, Answer(text="Thank you."))
-        asked = [event async for event in client.chat(context_id, "go", mode="review")]
-        assert [name for name, _ in asked] == ["token", "interrupt", "done"]
+        events = [event async for event in client.chat(context_id, "go", mode="review")]
+        assert [name for name, _ in events] == ["token", "interrupt", "done"]
         body = {"decisions": [{"type": "approve"}]}
         rest = [event async for event in client.events("POST", f"/api/chat/{context_id}/resume", body)]
         assert len(await world.summaries(context_id)) == 1

@@ -69,9 +69,9 @@ async def test_an_undo_in_conflict_with_a_persons_edit_names_the_file_and_touche
         context_id = await world.start()
         await world.turn(context_id)
         (world.workspace / "a.txt").write_text("by the person")
-        status, code, told = await refused(client, "POST", f"/api/contexts/{context_id}/undo")
+        status, code, problem = await refused(client, "POST", f"/api/contexts/{context_id}/undo")
         assert (status, code) == (409, "undo_nothing")
-        assert "a.txt" in told
+        assert "a.txt" in problem
         assert (world.workspace / "a.txt").read_text() == "by the person"
         kinds = [entry.kind for entry in (await world.runtime.audit(context_id)).entries]
         assert "change_undone" not in kinds
@@ -149,19 +149,19 @@ async def test_a_long_result_of_any_tool_is_kept_whole_and_the_model_can_read_on
         context_id = await world.start()
         await world.turn(context_id)
         (call,) = (await world.runtime.read_calls(context_id)).items
-        kept = await world.runtime.call_output(context_id, call.id)
-        assert kept.read_text() == text
-        assert kept.stat().st_mode & 0o777 == 0o600
+        output = await world.runtime.call_output(context_id, call.id)
+        assert output.read_text() == text
+        assert output.stat().st_mode & 0o777 == 0o600
         name = f"outputs/{call.id}.txt"
         assert name in (await client.request("GET", f"/api/contexts/{context_id}/tool-calls"))["items"][0]["result"]
     read = says(("read_file", {"path": name, "start_line": 6000, "end_line": 6001}))
-    again = furnished(tmp_path, read, writes(str(kept), "other"), DONE, ids_from=1000)
+    again = furnished(tmp_path, read, writes(str(output), "other"), DONE, ids_from=1000)
     async with opened(again) as (client, _):
         await again.turn(context_id)
         _, reading, writing = (await client.request("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
         assert (reading["status"], reading["result"]) == ("executed", "line 5999\nline 6000\n")
         assert writing["status"] == "denied", "what was kept is not to be changed"
-        assert kept.read_text() == text
+        assert output.read_text() == text
 
 
 async def test_outputs_of_another_context_cannot_be_read(tmp_path: Path) -> None:
@@ -170,11 +170,11 @@ async def test_outputs_of_another_context_cannot_be_read(tmp_path: Path) -> None
         context_id = await world.start()
         await world.turn(context_id)
         (call,) = (await world.runtime.read_calls(context_id)).items
-        kept = await world.runtime.call_output(context_id, call.id)
+        output = await world.runtime.call_output(context_id, call.id)
         other = await world.start()
         async with http.get(f"/api/contexts/{other}/tool-calls/{call.id}/output") as answer:
             assert answer.status == 404
-    again = furnished(tmp_path, says(("read_file", {"path": str(kept)})), DONE, ids_from=1000)
+    again = furnished(tmp_path, says(("read_file", {"path": str(output)})), DONE, ids_from=1000)
     async with again.runtime:
         other = await again.start()
         await again.turn(other)
@@ -221,8 +221,8 @@ async def test_signals_of_command_output_are_spaced_at_any_speed(tmp_path: Path)
         async def listen() -> None:
             with world.runtime.signals([context_id]) as signals:
                 async for signal in signals:
-                    asked = {call.message_id for call in live.calls.values()}
-                    if isinstance(signal, MessageChanged) and signal.message_id in asked and live.live_outputs:
+                    message_ids = {call.message_id for call in live.calls.values()}
+                    if isinstance(signal, MessageChanged) and signal.message_id in message_ids and live.live_outputs:
                         times.append(time.monotonic())
 
         listening = asyncio.create_task(listen())
@@ -264,16 +264,16 @@ async def test_a_letter_that_is_cut_between_two_reads_is_shown_whole(tmp_path: P
         await world.runtime.send(context_id, "go")
         live = await world.runtime.context(context_id)
         path = f"/api/contexts/{context_id}/tool-calls"
-        seen: list[str] = []
+        outputs: list[str] = []
         async with asyncio.timeout(HANG_SECONDS):
             while not live.live_outputs:
                 await asyncio.sleep(0.01)
-            while not seen or seen[-1] != "日":
-                seen.append((await client.request("GET", path))["items"][0].get("output") or "")
+            while not outputs or outputs[-1] != "日":
+                outputs.append((await client.request("GET", path))["items"][0].get("output") or "")
                 await asyncio.sleep(0.05)
         go.touch()
         await world.runtime.rested(context_id)
-        assert set(seen) <= {"", "日"}
+        assert set(outputs) <= {"", "日"}
         (call,) = (await client.request("GET", path))["items"]
         assert call["result"] == "日"
 

@@ -56,12 +56,12 @@ def audit_file(path: Path, context_id: str) -> Path:
 def cut_audit(path: Path, context_id: str, lines: int) -> None:
     """As somebody would who knows the format: the last entries are gone, and everything else fits."""
     folder = path / "data/contexts" / context_id
-    kept = (folder / "audit.jsonl").read_bytes().splitlines(keepends=True)[:-lines]
-    (folder / "audit.jsonl").write_bytes(b"".join(kept))
+    lines_left = (folder / "audit.jsonl").read_bytes().splitlines(keepends=True)[:-lines]
+    (folder / "audit.jsonl").write_bytes(b"".join(lines_left))
     metadata = msgspec.json.decode((folder / "metadata.json").read_bytes())
-    last = msgspec.json.decode(kept[-1])
+    last = msgspec.json.decode(lines_left[-1])
     metadata["audit"] = {"count": last["sequence"], "hash": last["hash"]}
-    metadata["audit_bytes"] = sum(map(len, kept))
+    metadata["audit_bytes"] = sum(map(len, lines_left))
     (folder / "metadata.json").write_bytes(msgspec.json.encode(metadata))
 
 
@@ -105,9 +105,9 @@ def with_another_last_line(data: bytes) -> bytes:
 def with_an_acceptance_of_the_cut(data: bytes) -> bytes:
     """The revocation is replaced by the entry that a person's acceptance of its loss would leave."""
     first, second = [msgspec.json.decode(present(payload)) for _, _, payload in read_lines(data)]
-    kept, lost = first["entries"][0], second["entries"][0]
+    first_entry, lost = first["entries"][0], second["entries"][0]
     return encode_line(msgspec.json.encode(first)) + accepting_line(
-        AuditHead(1, kept["hash"]), Reason(Code.RULES_CUT, {"known": 2, "hash": lost["hash"]})
+        AuditHead(1, first_entry["hash"]), Reason(Code.RULES_CUT, {"known": 2, "hash": lost["hash"]})
     )
 
 
@@ -276,9 +276,9 @@ async def test_rules_of_an_earlier_version_count_and_are_noted_with_the_next_one
 
 async def chain_of(path: Path, context_id: ContextId) -> tuple[bool, bool, int | None]:
     store = files(path)
-    found = (await store.audit(context_id, limit=0)).chain
+    state = (await store.audit(context_id, limit=0)).chain
     await store.close()
-    return found.whole, found.confirmed, found.broken_at
+    return state.whole, state.confirmed, state.broken_at
 
 
 async def test_a_chain_written_here_is_confirmed_at_once_and_after_a_restart(tmp_path: Path) -> None:
@@ -602,13 +602,13 @@ async def scenario(path: Path, disk: FaultyDisk) -> None:
 async def suspected(path: Path) -> list[str]:
     """What a fresh process says was cut or rewritten."""
     store = files(path)
-    found = ["rules"] if (await store.user_log("local")).is_cut else []
-    found += [
+    names = ["rules"] if (await store.user_log("local")).is_cut else []
+    names += [
         each.context_id for each in await store.contexts() if not (await store.audit(each.context_id)).chain.whole
     ]
-    found += await store.lost_contexts()
+    names += await store.lost_contexts()
     await store.close()
-    return found
+    return names
 
 
 @pytest.mark.parametrize("fault", ["ENOSPC", "EIO"])

@@ -28,8 +28,8 @@ class Trial:
         store = FileStore(path / "data", now=lambda: AT, disk=self.disk)
         self.world = Small(path, store=store, budget=BUDGET)
         self.steps: list[str] = []
-        self.said: list[str] = []
-        self.told = 0
+        self.message_ids: list[str] = []
+        self.reported = 0
 
     def _begins(self, phase: str) -> None:
         if phase == self.phase:
@@ -39,7 +39,7 @@ class Trial:
         try:
             await squeeze(self.world.runtime, self.path, "trial", self._act, self._begins)
         except StoreError:  # what is continued by itself, and the checkpoint, raise here
-            self.told += 1
+            self.reported += 1
             self.disk.disarm()
             await settle(self.world.runtime, "trial")
 
@@ -48,13 +48,13 @@ class Trial:
         try:
             result = await command()
         except StoreError:
-            self.told += 1
+            self.reported += 1
             self.disk.disarm()
             assert before is None or before == await self._standing(), "refused, it changes nothing"
             result = await command()
         self.steps.append(step)
         if step == "said":
-            self.said.append(result.message_id)
+            self.message_ids.append(result.message_id)
         return result
 
     async def _standing(self) -> tuple[Any, ...]:
@@ -71,7 +71,7 @@ class Trial:
             assert len(await runtime.dependencies.store.branch_ids(live.id, name)) == branch.length
         await runtime.close()
         again = Small(self.path, store=FileStore(self.path / "data", now=lambda: AT), budget=BUDGET, ids_from=10**6)
-        await check(again.runtime, "trial", self.said, self.steps)
+        await check(again.runtime, "trial", self.message_ids, self.steps)
         await goes_on(again.runtime, "trial")
         self.world.check_requests()
         again.check_requests()
@@ -82,16 +82,16 @@ class Trial:
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
 @pytest.mark.parametrize("fault", ["ENOSPC", "EIO", "short"])
 async def test_the_nth_operation_fails(tmp_path: Path, fault: Fault, lasting: bool, record_property: Record) -> None:
-    fired = told = 0
+    fired = reported = 0
     for phase in PHASES:
         for number in range(1, 10**6, STEP):
             trial = Trial(tmp_path / phase / str(number), phase, number, fault, lasting=lasting)
             await trial.run()
             await trial.check()
             fired += trial.disk.fired > 0
-            told += trial.told > 0
+            reported += trial.reported > 0
             if not trial.disk.fired:
                 break
-    record_property("figure", f"{fired} operations failed with {fault} while compressing, {told} were told")
+    record_property("figure", f"{fired} operations failed with {fault} while compressing, {reported} were told")
     assert fired > 100 // STEP
-    assert told
+    assert reported

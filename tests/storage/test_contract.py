@@ -136,7 +136,7 @@ async def test_calls_of_the_open_turn_come_with_the_context_and_others_are_found
     await store.commit(ID, Change(core=working, calls=(call(),)), expected=1)
     await store.commit(ID, Change(core=working, calls=(call("executing"),)), expected=2)
     store = await reopen(store)
-    assert [kept.status for kept in (await store.open(ID)).calls.values()] == ["executing"]
+    assert [record.status for record in (await store.open(ID)).calls.values()] == ["executing"]
     await store.commit(ID, Change(core=core(), calls=(call("executed"),)), expected=3)
     store = await reopen(store)
     assert (await store.open(ID)).calls == {}

@@ -241,9 +241,9 @@ async def run(path: Path, seed: int) -> int:
         if story.chance(0.15):
             folder.crash()
         if story.chance(0.3) or step == steps - 1:
-            expected, found = await everything(memory, story.keys), await everything(folder.store, story.keys)
+            expected, actual = await everything(memory, story.keys), await everything(folder.store, story.keys)
             for what, value in expected.items():
-                assert found[what] == value, f"{what} after step {step} of seed {seed}"
+                assert actual[what] == value, f"{what} after step {step} of seed {seed}"
             compared += 1
     await folder.end()
     return compared

@@ -73,8 +73,8 @@ async def test_a_context_whose_creator_was_cancelled_is_created_once_and_whole(t
     other = asyncio.create_task(world.runtime.create_context(tmp_path, context_id="x"))
     await asyncio.sleep(0)
     disk.release.set()
-    found = await asyncio.gather(one, other, return_exceptions=True)
-    assert [type(each) for each in found] == [asyncio.CancelledError, Conflict]
+    results = await asyncio.gather(one, other, return_exceptions=True)
+    assert [type(each) for each in results] == [asyncio.CancelledError, Conflict]
     assert len(list((tmp_path / "data/contexts/x/journal").iterdir())) == 1
     await world.turn("x")
     await world.runtime.close()
@@ -98,12 +98,12 @@ async def test_a_context_that_is_written_out_while_the_list_is_read_is_not_liste
     real, calls = segments, list[Path]()
 
     def held(folder: Path) -> list[Path]:
-        found = real(folder)
+        entries = real(folder)
         calls.append(folder)
         if len(calls) == 1:
             loop.call_soon_threadsafe(reached.set)
             release.wait(30)
-        return found
+        return entries
 
     monkeypatch.setattr(recovery, "segments", held)
     listing = asyncio.create_task(world.runtime.contexts())

@@ -48,7 +48,7 @@ class Trial:
         self.store = FileStore(path / "data", now=lambda: "2026-01-01T00:00:00.000Z", disk=self.disk)
         self.world = World(path, *ANSWERS, store=self.store)
         self.acknowledged: list[str] = []
-        self.told = 0
+        self.reported = 0
         self.modes = ["agent"]
 
     async def run(self) -> str:
@@ -70,7 +70,7 @@ class Trial:
         try:
             return await command()
         except StoreError:
-            self.told += 1
+            self.reported += 1
             self.disk.disarm()
         return await command()
 
@@ -82,7 +82,7 @@ class Trial:
                 case Idle() if live.core.last_turn in ("complete", "rejected", "denied"):
                     return
                 case WaitingForRecovery():
-                    self.told += 1
+                    self.reported += 1
                     self.disk.disarm()
                     await runtime.continue_turn(context_id)
                 case AwaitingToolApproval():
@@ -127,7 +127,7 @@ async def operations(path: Path) -> int:
 @pytest.mark.parametrize("fault", ["ENOSPC", "EIO", "short"])
 async def test_the_nth_operation_fails(tmp_path: Path, fault: Fault, lasting: bool, record_property: Record) -> None:
     total = await operations(tmp_path / "clean")
-    fired = told = 0
+    fired = reported = 0
     for number in range(1, total + 1, 1 if LONG else 2):
         trial = Trial(tmp_path / str(number))
         trial.disk.arm(number, fault, lasting=lasting)
@@ -136,7 +136,7 @@ async def test_the_nth_operation_fails(tmp_path: Path, fault: Fault, lasting: bo
         except PilothouseError as error:
             raise AssertionError(f"operation {number} of {total}: {error!r}") from error
         fired += trial.disk.fired > 0
-        told += trial.told > 0
+        reported += trial.reported > 0
         await trial.check(context_id)
-    record_property("figure", f"{fired} of {total} operations failed with {fault}, {told} were told to the caller")
+    record_property("figure", f"{fired} of {total} operations failed with {fault}, {reported} were told to the caller")
     assert fired > total // 3

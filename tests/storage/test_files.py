@@ -51,8 +51,8 @@ async def test_the_folder_reads_as_documented(tmp_path: Path) -> None:
     metadata = msgspec.json.decode((folder / "metadata.json").read_bytes())
     assert metadata["mode"] == "agent"
     assert metadata["branches"]["main"]["message_ids"] == [message_id(n) for n in (1, 2, 3)]
-    kept = msgspec.json.decode((folder / "messages_pool" / f"{message_id(1)}.json").read_bytes())
-    assert (kept["type"], kept["content"]) == ("text", "message 1")
+    message = msgspec.json.decode((folder / "messages_pool" / f"{message_id(1)}.json").read_bytes())
+    assert (message["type"], message["content"]) == ("text", "message 1")
     assert not list((folder / "journal").iterdir())
     await store.close()
 
@@ -113,8 +113,8 @@ async def test_an_older_format_is_read_and_backed_up_unchanged(tmp_path: Path) -
     await store.commit(ID, append(text(4)), expected=stored.version)
     await store.close()
     assert msgspec.json.decode(path.read_bytes())["format"] == FORMAT
-    (kept,) = [each for each in folder.rglob("*") if "format-2" in each.name]
-    assert kept.read_bytes() == before
+    (backup,) = [each for each in folder.rglob("*") if "format-2" in each.name]
+    assert backup.read_bytes() == before
 
 
 async def test_a_newer_format_is_left_alone(tmp_path: Path) -> None:
@@ -150,8 +150,8 @@ async def test_a_damaged_context_does_not_hide_the_others(tmp_path: Path) -> Non
 async def test_a_missing_message_is_a_gap_and_the_rest_loads(tmp_path: Path) -> None:
     store = await filled(tmp_path, checkpoint=True)
     (tmp_path / "contexts" / ID / "messages_pool" / f"{message_id(2)}.json").unlink()
-    found = await store.messages(ID, await store.branch_ids(ID, MAIN))
-    assert [isinstance(message, ErrorMessage) for message in found] == [False, True, False]
+    messages = await store.messages(ID, await store.branch_ids(ID, MAIN))
+    assert [isinstance(message, ErrorMessage) for message in messages] == [False, True, False]
     await store.close()
 
 
@@ -213,8 +213,8 @@ async def _check_damaged(where: Path, good: Path, name: Path, damaged: bytes) ->
         assert not damaged.strip(b"\0") or name.parts[0] == "journal", f"{name} with {len(damaged)} bytes"
         abandon(store)
         return
-    found = await store.messages(ID, await store.branch_ids(ID, MAIN))
-    readable = {content_of(message) for message in found if not isinstance(message, ErrorMessage)}
+    messages = await store.messages(ID, await store.branch_ids(ID, MAIN))
+    readable = {content_of(message) for message in messages if not isinstance(message, ErrorMessage)}
     # Every message whose own file is whole is still there; only the damaged file's content may be missing.
     lost = 4 if name.parts[0] == "journal" else 1 if name.parts[0] == "messages_pool" else 0
     total = 4 if (good / "metadata.json").exists() else 3
@@ -222,12 +222,12 @@ async def _check_damaged(where: Path, good: Path, name: Path, damaged: bytes) ->
     await store.commit(ID, append(text(77, "after")), expected=opened.version)
     await store.close()
     again = FileStore(where, now=lambda: AT)
-    found = await again.messages(ID, await again.branch_ids(ID, MAIN))
-    assert found[-1] == text(77, "after")
+    messages = await again.messages(ID, await again.branch_ids(ID, MAIN))
+    assert messages[-1] == text(77, "after")
     await again.close()
-    kept = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    content = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     tail = damaged.rstrip(b"\0").rpartition(b"\n")[2][-20:]
-    assert tail in kept, f"the bytes of {name} cut to {len(damaged)} are gone"
+    assert tail in content, f"the bytes of {name} cut to {len(damaged)} are gone"
 
 
 def branch(name: str, key: str) -> Branch:
@@ -302,8 +302,8 @@ async def test_no_id_leads_into_another_context(tmp_path: Path) -> None:
     store = await filled(tmp_path, checkpoint=True)
     await store.create(Change(core=core(context_id="other"), branches={MAIN: branch(MAIN, "k")}))
     for bad in (f"../../{ID}/messages_pool/{message_id(1)}", "nul\0", "", "x" * 300):
-        (found,) = await store.messages(ContextId("other"), [MessageId(bad)])
-        assert isinstance(found, ErrorMessage)
+        (message,) = await store.messages(ContextId("other"), [MessageId(bad)])
+        assert isinstance(message, ErrorMessage)
         with pytest.raises(NotFound):
             await store.call(ContextId("other"), CallId(bad))
     await store.close()

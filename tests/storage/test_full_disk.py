@@ -142,8 +142,8 @@ class Trial:
         messages = await again.runtime.read_messages(self.context_id, limit=1000)
         users = [each.id for each in messages if isinstance(each, Text) and each.role == "user"]
         assert users == self.sent
-        asked = [call.id for each in messages if isinstance(each, ToolRequest) for call in each.calls]
-        assert Counter(asked) == Counter(each.call_id for each in messages if isinstance(each, ToolResult))
+        call_ids = [call.id for each in messages if isinstance(each, ToolRequest) for call in each.calls]
+        assert Counter(call_ids) == Counter(each.call_id for each in messages if isinstance(each, ToolResult))
         assert max(Counter(self.world.change.ran).values(), default=1) == 1
         assert (await again.runtime.audit(self.context_id)).chain.whole
         await again.turn(self.context_id)
@@ -313,8 +313,8 @@ def test_small_files_of_the_runtime_stay_unchanged_on_a_full_disk(small_disk: Pa
         == AcceptedTools(accepted).accepted_definition("docs", "search")
         == "one"
     )
-    found = credentials.read()
-    assert found is not None
-    assert found.key == "first-key"
+    stored = credentials.read()
+    assert stored is not None
+    assert stored.key == "first-key"
     assert trust.status(str(tmp_path)).status == "new"
     assert set(small_disk.iterdir()) == before, "a draft was left behind"

@@ -35,10 +35,10 @@ class PowerDisk(Disk):
 
     def sync_file_system(self, path: Path) -> bool:
         root = path.parent
-        for found in root.rglob("*"):
-            if found.is_file():
-                self.content[self._origin(found)] = found.read_bytes()
-                self.names[found] = self._origin(found)
+        for entry in root.rglob("*"):
+            if entry.is_file():
+                self.content[self._origin(entry)] = entry.read_bytes()
+                self.names[entry] = self._origin(entry)
         return super().sync_file_system(path)
 
     def rename(self, source: Path, target: Path) -> None:
@@ -53,9 +53,9 @@ class PowerDisk(Disk):
     def _folder_is_durable(self, folder: Path) -> None:
         for name in [name for name in self.names if name.parent == folder and not name.exists()]:
             del self.names[name]
-        for found in folder.iterdir():
-            if found.is_file():
-                self.names[found] = self._origin(found)
+        for path in folder.iterdir():
+            if path.is_file():
+                self.names[path] = self._origin(path)
 
     def after_the_loss(self, root: Path, target: Path) -> None:
         shutil.rmtree(target, ignore_errors=True)
@@ -84,8 +84,8 @@ async def test_acknowledged_commits_survive_a_power_loss_at_any_commit(tmp_path:
         losses += 1
         disk.after_the_loss(root, tmp_path / "left")
         left = FileStore(tmp_path / "left", now=lambda: AT)
-        found = await left.messages(context_id, await left.branch_ids(context_id, MAIN))
-        users = [message.id for message in found if isinstance(message, Text) and message.role == "user"]
+        messages = await left.messages(context_id, await left.branch_ids(context_id, MAIN))
+        users = [message.id for message in messages if isinstance(message, Text) and message.role == "user"]
         assert users[: len(acknowledged)] == acknowledged
         opened = await left.open(context_id)
         assert opened.version == (await world.runtime.context(context_id)).version

@@ -24,7 +24,7 @@ class Trial:
         store = FileStore(path / "data", now=lambda: "2026-01-01T00:00:00.000Z", disk=self.disk)
         self.world = World(path, *answers("trial", 80), store=store)
         self.done: list[str] = []
-        self.told = 0
+        self.reported = 0
 
     async def run(self) -> None:
         runtime = self.world.runtime
@@ -34,7 +34,7 @@ class Trial:
         try:
             result = await command()
         except StoreError:
-            self.told += 1
+            self.reported += 1
             self.disk.disarm()
             result = await command()
         self.done.append(step)
@@ -45,7 +45,7 @@ class Trial:
             try:
                 return await settle_by_approving(self.world.runtime, name)
             except StoreError:
-                self.told += 1
+                self.reported += 1
                 self.disk.disarm()
 
     async def check(self) -> None:
@@ -66,13 +66,13 @@ async def test_the_nth_operation_fails(tmp_path: Path, fault: Fault, lasting: bo
     await clean.run()
     total = clean.disk.count
     await clean.check()
-    told = fired = 0
+    reported = fired = 0
     for number in range(1, total + 1, STEP):
         trial = Trial(tmp_path / str(number))
         trial.disk.arm(number, fault, lasting=lasting)
         await trial.run()
         fired += trial.disk.fired > 0
-        told += trial.told > 0
+        reported += trial.reported > 0
         await trial.check()
-    record_property("figure", f"{fired} of {total} operations failed with {fault} while steering, {told} were told")
+    record_property("figure", f"{fired} of {total} operations failed with {fault} while steering, {reported} were told")
     assert fired > total // STEP // 2

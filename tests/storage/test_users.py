@@ -58,20 +58,20 @@ async def test_a_damaged_line_costs_only_its_rule_and_every_call_asks(
     lines = log.read_bytes().split(b"\n")
     lines[1] = b"garbage" + lines[1][7:]
     log.write_bytes(b"\n".join(lines))
-    given: list[tuple[str, str]] = []
+    expected: list[tuple[str, str]] = []
     for attempt in range(3):
         store = files(tmp_path)
         world = World(tmp_path, CALL, store=store, ids_from=1000 * (attempt + 1))
-        assert await rules(world) == [("deny", "a"), ("deny", "c"), *given, ("ask", "*")]
+        assert await rules(world) == [("deny", "a"), ("deny", "c"), *expected, ("ask", "*")]
         assert [reason.code for reason in (await store.user_log("local")).damage] == [Code.RULES_DAMAGED]
         context_id = await world.start("agent")
         await world.turn(context_id)
         assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
         await world.runtime.give_rule("deny", Scope(tool=f"new {attempt}"))
-        given.append(("deny", f"new {attempt}"))
+        expected.append(("deny", f"new {attempt}"))
         await world.runtime.close()
-    (kept,) = (tmp_path / "data/users/local/aside").iterdir()
-    assert kept.read_bytes() == lines[1] + b"\n"
+    (aside,) = (tmp_path / "data/users/local/aside").iterdir()
+    assert aside.read_bytes() == lines[1] + b"\n"
 
 
 async def test_an_unfinished_line_is_reported_and_blocks_nothing(tmp_path: Path) -> None:
@@ -97,9 +97,9 @@ async def rules_with_a_byte_flipped(path: Path, log: Path, whole: bytes, offset:
     data[offset] ^= 1
     log.write_bytes(data)
     world = World(path, store=files(path))
-    found = await rules(world)
+    listed = await rules(world)
     await world.runtime.close()
-    return found
+    return listed
 
 
 async def test_a_rule_with_a_damaged_line_has_a_substitute(tmp_path: Path, record_property: Record) -> None:
@@ -115,8 +115,8 @@ async def test_a_rule_with_a_damaged_line_end_is_not_lost(
     tmp_path: Path,
 ) -> None:
     log = await denied(tmp_path, "change")
-    found = await rules_with_a_byte_flipped(tmp_path, log, log.read_bytes(), -1)
-    assert found in ([("deny", "change")], [("ask", "*")])
+    listed = await rules_with_a_byte_flipped(tmp_path, log, log.read_bytes(), -1)
+    assert listed in ([("deny", "change")], [("ask", "*")])
 
 
 async def test_a_log_that_cannot_be_read_is_an_error_of_the_store_and_nothing_is_decided_without_it(
@@ -198,10 +198,10 @@ async def test_the_user_log_has_every_acknowledged_and_no_refused_entry(
         assert await numbers(store) == acknowledged
         await store.close()
         store = files(path)
-        found = await store.user_log("u")
+        log = await store.user_log("u")
         assert await numbers(store) == acknowledged
-        assert found.version == version
-        assert {reason.code for reason in found.damage} <= {Code.TAIL_CUT}
+        assert log.version == version
+        assert {reason.code for reason in log.damage} <= {Code.TAIL_CUT}
         await store.close()
         fired += disk.fired > 0
     record_property("figure", f"{fired} faults ({fault}) in the log of a user")

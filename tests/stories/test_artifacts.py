@@ -22,8 +22,8 @@ async def turn(world: World, context_id: str) -> None:
 
 async def results(world: World, context_id: str) -> list[str]:
     calls = (await world.runtime.read_calls(context_id)).items
-    found = await world.runtime.read_messages(context_id, ids=[call.result_id or MessageId("") for call in calls])
-    return [getattr(message, "content", "") for message in found]
+    messages = await world.runtime.read_messages(context_id, ids=[call.result_id or MessageId("") for call in calls])
+    return [getattr(message, "content", "") for message in messages]
 
 
 def output_name(result: str) -> str:

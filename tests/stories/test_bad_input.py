@@ -15,7 +15,7 @@ NOBODY = {"PILOTHOUSE_CONFIG": "/nonexistent/config.toml"}
 
 
 @pytest.mark.parametrize(
-    ("payloads", "told"),
+    ("payloads", "message"),
     [
         ("", "empty"),
         ("  \n\t ", "empty"),
@@ -35,10 +35,10 @@ NOBODY = {"PILOTHOUSE_CONFIG": "/nonexistent/config.toml"}
         ([{"type": "tool_result", "tool_name": "x", "result": {"k": "x" * 1_000_001}}], "at most 1000000"),
     ],
 )
-async def test_a_message_that_cannot_be(tmp_path: Path, payloads: Any, told: str) -> None:
+async def test_a_message_that_cannot_be(tmp_path: Path, payloads: Any, message: str) -> None:
     world = World(tmp_path, Answer(text="x"))
     context_id = await world.start()
-    with pytest.raises(InvalidInput, match=told):
+    with pytest.raises(InvalidInput, match=message):
         await world.runtime.send(context_id, payloads)
     live = await world.runtime.context(context_id)
     assert (live.version, live.branches["main"].length, world.entered) == (1, 0, [])
@@ -109,7 +109,7 @@ def test_a_script_that_is_wrong_says_where() -> None:
 
 
 @pytest.mark.parametrize(
-    ("environment", "told"),
+    ("environment", "message"),
     [
         ({"PILOTHOUSE_MODEL": "gpt"}, "openai:NAME"),
         ({"PILOTHOUSE_MODEL": "openai:"}, "openai:NAME"),
@@ -117,8 +117,8 @@ def test_a_script_that_is_wrong_says_where() -> None:
         ({"PILOTHOUSE_MODE": "yolo"}, "agent, supervised"),
     ],
 )
-def test_settings_that_are_wrong_say_what_is_allowed(environment: dict[str, str], told: str) -> None:
-    with pytest.raises(InvalidInput, match=told):
+def test_settings_that_are_wrong_say_what_is_allowed(environment: dict[str, str], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
         read_settings({**NOBODY, **environment})
 
 

@@ -61,8 +61,8 @@ async def test_a_merge_adds_missing_messages_in_one_commit_without_copies(tmp_pa
     assert after == [*before, mark, *(await ids(world, context_id, "idea"))[-2:]]
     assert isinstance(live.state, Idle)
     assert world.states[-3:] == ["merging_branches", "saving_context", "idle"]
-    found = await world.runtime.provenance(context_id, after[-1])
-    assert (present(found).branch, present(found).position, present(found).by) == ("idea", 3, "me")
+    origin = await world.runtime.provenance(context_id, after[-1])
+    assert (present(origin).branch, present(origin).position, present(origin).by) == ("idea", 3, "me")
     assert await world.runtime.provenance(context_id, after[0]) is None
     with pytest.raises(NotFound):
         await world.runtime.provenance(context_id, "nothing")
@@ -137,18 +137,18 @@ async def test_an_impossible_merge_is_refused_and_changes_nothing(tmp_path: Path
 
 
 async def test_merging_is_refused_while_a_turn_is_open(tmp_path: Path) -> None:
-    held = NoteTool("held", "read_only", hold=True)
+    blocking_tool = NoteTool("held", "read_only", hold=True)
     first = Answer(calls=(ScriptedCall(tool="held"),))
-    world = World(tmp_path, first, Answer(text="x"), tools=[held])
+    world = World(tmp_path, first, Answer(text="x"), tools=[blocking_tool])
     context_id = await world.start()
     await world.runtime.create_branch(context_id, "other")
     await world.runtime.send(context_id, "go")
-    await held.started.wait()
+    await blocking_tool.started.wait()
     with pytest.raises(Conflict, match="isn't finished"):
         await world.runtime.merge(context_id, "other")
     with pytest.raises(Conflict, match="in use"):
         await world.runtime.delete_branch(context_id, "main")
-    held.release.set()
+    blocking_tool.release.set()
     await world.runtime.rested(context_id)
 
 

@@ -158,20 +158,20 @@ async def test_messages_that_a_fork_has_summarized_are_not_merged_into_it(
     else:
         await world.runtime.edit_message(context_id, now[-2], "said otherwise", name="fork")
         await world.runtime.rested(context_id)
-    told = set(common) - set(await world.ids(context_id, "fork"))
-    assert told
+    summarized = set(common) - set(await world.ids(context_id, "fork"))
+    assert summarized
     taken = await merge_all(world, context_id, "idea", "fork", strategy)
     assert set(there) <= set(taken)
-    assert told.isdisjoint(taken)
+    assert summarized.isdisjoint(taken)
 
 
 async def test_a_fork_of_a_compressed_branch_is_a_branch_like_any_other(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id, _, _, _ = await branched(world)
     now = await world.ids(context_id)
-    kept = await world.runtime.fork(context_id, "fork", at=MessageId(now[3]))
-    assert kept.length >= 4
-    assert not kept.keeps_whole
+    fork = await world.runtime.fork(context_id, "fork", at=MessageId(now[3]))
+    assert fork.length >= 4
+    assert not fork.keeps_whole
     edited = await world.runtime.edit_message(context_id, now[-2], "said otherwise")
     live = await world.runtime.rested(context_id)
     assert await world.ids(context_id, live.core.active_branch) != now
@@ -253,8 +253,8 @@ def _core(**fields: Any) -> Callable[[dict[str, Any]], None]:
 def _compressed(**fields: Any) -> Callable[[dict[str, Any]], None]:
     def change(line: dict[str, Any]) -> None:
         if line["type"] == "branch":
-            known = {"original": "main", "length": 3, "kept": 1, "head": 1, "summary_id": "x"}
-            line["branch"]["compressed"] = {**known, **line["branch"].get("compressed", {}), **fields}
+            compressed = {"original": "main", "length": 3, "kept": 1, "head": 1, "summary_id": "x"}
+            line["branch"]["compressed"] = {**compressed, **line["branch"].get("compressed", {}), **fields}
 
     return change
 
@@ -359,13 +359,13 @@ async def test_following_a_branch_whose_original_names_itself_ends(tmp_path: Pat
     await world.runtime.create_branch(context_id, "main-original", source="main-original-2")
     live = await world.runtime.context(context_id)
     assert present(live.branches["main-original"].compressed).original == "main-original"
-    seen: list[str] = []
+    message_ids: list[str] = []
     undone = asyncio.Event()
 
     async def watch() -> None:
         async for event in stream_events(world.runtime, context_id, start=branch_end(live), is_over=lambda _: False):
             if isinstance(event, MessageAdded):
-                seen.append(event.message.id)
+                message_ids.append(event.message.id)
                 return
             undone.set()
 
@@ -375,4 +375,4 @@ async def test_following_a_branch_whose_original_names_itself_ends(tmp_path: Pat
     await settle()
     await world.turn(context_id, "go on")
     await watching
-    assert seen == (await world.ids(context_id))[-2:-1]
+    assert message_ids == (await world.ids(context_id))[-2:-1]

@@ -123,8 +123,8 @@ async def test_the_window_announces_a_coming_compression(tmp_path: Path) -> None
 
 
 async def test_the_summary_request_has_the_transcript_and_the_earlier_summary(tmp_path: Path) -> None:
-    said = ["Decision: we use steel.", "We still use steel."]
-    world = Small(tmp_path, summaries=[Answer(text=text) for text in said])
+    summaries = ["Decision: we use steel.", "We still use steel."]
+    world = Small(tmp_path, summaries=[Answer(text=text) for text in summaries])
     context_id = await world.compressed()
     await world.fill(context_id)
     await world.turn(context_id, MANY_WORDS)
@@ -200,7 +200,7 @@ def _most_in_a_round(world: Small) -> int:
 
 
 @pytest.mark.parametrize(
-    ("answers", "code", "asked"),
+    ("answers", "code", "requests"),
     [
         ([Answer(error=ScriptedError(status=500))] * 2, Code.MODEL_OVERLOADED, 2),
         ([Answer(error=ScriptedError(status=429))] * 2, Code.MODEL_RATE_LIMITED, 2),
@@ -213,7 +213,7 @@ def _most_in_a_round(world: Small) -> int:
     ],
 )
 async def test_a_failed_summary_is_replaced_by_truncation_and_the_turn_continues(
-    tmp_path: Path, answers: list[Answer], code: Code, asked: int
+    tmp_path: Path, answers: list[Answer], code: Code, requests: int
 ) -> None:
     world = Small(tmp_path, summaries=answers)
     context_id = await world.filled()
@@ -225,7 +225,7 @@ async def test_a_failed_summary_is_replaced_by_truncation_and_the_turn_continues
     assert summary.detail["why"]["code"] == code
     assert "earlier messages were left out" in summary.content
     assert "- question" in summary.content, "what the person said is kept in short"
-    assert len(world.model.asked_for("summary")) == asked
+    assert len(world.model.asked_for("summary")) == requests
     live = await world.runtime.context(context_id)
     assert live.core.last_turn == "complete"
     world.check_requests()
@@ -254,7 +254,7 @@ async def test_a_cancel_during_a_summary_changes_nothing_and_continue_works(tmp_
     before = await world.ids(context_id)
     world.model.hold = True
     sent = await world.runtime.send(context_id, MANY_WORDS)
-    await world.model.asked.wait()
+    await world.model.requested.wait()
     assert world.states[-1] == "generating_summary"
     await world.runtime.cancel(context_id)
     live = await world.runtime.context(context_id)
@@ -277,7 +277,7 @@ async def test_a_pause_during_a_summary_takes_effect_before_the_request(tmp_path
     context_id = await world.filled()
     world.model.hold = True
     await world.runtime.send(context_id, MANY_WORDS)
-    await world.model.asked.wait()
+    await world.model.requested.wait()
     await world.runtime.pause(context_id)
     world.model.release.set()
     live = await world.runtime.rested(context_id)
@@ -296,7 +296,7 @@ async def test_a_mode_switch_during_a_summary_takes_effect_and_keeps_its_notice(
     world.model.answers_next(change)
     world.model.hold = True
     await world.runtime.send(context_id, MANY_WORDS)
-    await world.model.asked.wait()
+    await world.model.requested.wait()
     await world.runtime.switch_mode(context_id, "plan")
     world.model.release.set()
     live = await world.runtime.rested(context_id)
@@ -315,7 +315,7 @@ async def test_the_request_after_a_compression_names_the_mode_of_that_moment(tmp
     context_id = await world.filled()
     world.model.hold = True
     await world.runtime.send(context_id, MANY_WORDS)
-    await world.model.asked.wait()
+    await world.model.requested.wait()
     await world.runtime.switch_mode(context_id, "ask")
     world.model.release.set()
     await world.runtime.rested(context_id)
@@ -330,7 +330,7 @@ async def test_a_message_pinned_during_a_summary_stays(tmp_path: Path) -> None:
     first = (await world.ids(context_id))[0]
     world.model.hold = True
     await world.runtime.send(context_id, MANY_WORDS)
-    await world.model.asked.wait()
+    await world.model.requested.wait()
     await world.runtime.pin(context_id, first)
     world.model.release.set()
     await world.runtime.rested(context_id)
@@ -345,7 +345,7 @@ async def test_commands_during_a_summary_are_refused_or_their_changes_kept(tmp_p
     await world.runtime.create_branch(context_id, "other")
     world.model.hold = True
     sent = await world.runtime.send(context_id, MANY_WORDS)
-    await world.model.asked.wait()
+    await world.model.requested.wait()
     for refused in (
         world.runtime.merge(context_id, "other"),
         world.runtime.switch_branch(context_id, "other"),
@@ -585,8 +585,8 @@ async def test_a_context_is_compressed_again_and_again_and_stays_small(tmp_path:
     meter = await world.runtime.meter(context_id)
     assert meter.tokens <= meter.trigger + 200
     pool = await world.dependencies.store.message_ids((await world.runtime.context(context_id)).id)
-    said = [m for m in await world.dependencies.store.messages(context_id, pool) if isinstance(m, Text)]
-    assert len(said) == 120, "nothing that was said is gone"
+    texts = [m for m in await world.dependencies.store.messages(context_id, pool) if isinstance(m, Text)]
+    assert len(texts) == 120, "nothing that was said is gone"
     world.check_requests()
 
 
@@ -598,7 +598,7 @@ async def test_a_close_during_a_summary_interrupts_the_turn_and_keeps_the_branch
     before = await world.ids(context_id)
     world.model.hold = True
     sent = await world.runtime.send(context_id, MANY_WORDS)
-    await world.model.asked.wait()
+    await world.model.requested.wait()
     await asyncio.wait_for(world.runtime.close(), HANG_SECONDS)
     again = Small(tmp_path, store=world.dependencies.store, ids_from=10**6)
     live = await again.runtime.context(context_id)

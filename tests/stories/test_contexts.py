@@ -40,19 +40,19 @@ def priced_at(of_input: float, of_output: float) -> ModelCatalog:
 @pytest.mark.parametrize("kind", ["memory", "files"])
 async def test_contexts_are_listed_newest_first_by_pages_that_never_repeat_or_skip(tmp_path: Path, kind: str) -> None:
     world = World(tmp_path, store=files(tmp_path) if kind == "files" else MemoryStore())
-    made = []
+    context_ids = []
     for _ in range(7):
-        made.append(await world.start())
+        context_ids.append(await world.start())
         world.ambient.advance(1)
-    found, cursor, pages = [], None, 0
+    ids, cursor, pages = [], None, 0
     while True:
         page = await world.runtime.contexts(limit=3, cursor=cursor)
-        found += [summary.context_id for summary in page.items]
+        ids += [summary.context_id for summary in page.items]
         pages += 1
         if page.next is None:
             break
         cursor = page.next
-    assert found == made[::-1]
+    assert ids == context_ids[::-1]
     assert pages == 3
     with pytest.raises(InvalidInput, match="Invalid position"):
         await world.runtime.contexts(cursor="nonsense")
@@ -149,8 +149,8 @@ async def test_an_imported_context_equals_the_exported_one(tmp_path: Path, kinds
     context_id = await rich_context(world)
     data = await exported(world, context_id)
     other = World(tmp_path, Answer(text="4"), Answer(text="5"), store=stores[1], ids_from=10**6)
-    told = await other.runtime.import_context(data)
-    assert told.left_out == ()
+    imported = await other.runtime.import_context(data)
+    assert imported.left_out == ()
     assert await everything(stores[1], context_id) == await everything(stores[0], context_id)
     assert await exported(other, context_id) == data
     assert (await other.runtime.audit(context_id)).chain.whole
@@ -173,8 +173,8 @@ async def test_permissions_are_imported_only_on_request(tmp_path: Path) -> None:
     await world.runtime.set_policy(context_id, Policy(kind="manual"))
     data = await exported(world, context_id)
     careful = World(tmp_path, CALL)
-    told = await careful.runtime.import_context(data)
-    assert [reason.code for reason in told.left_out] == [Code.RULE_ALLOWS], "a policy only makes things stricter"
+    imported = await careful.runtime.import_context(data)
+    assert [reason.code for reason in imported.left_out] == [Code.RULE_ALLOWS], "a policy only makes things stricter"
     assert [rule.effect for rule in await careful.runtime.rules(context_id)] == ["deny"]
     await careful.turn(context_id)
     assert careful.change.ran == []
@@ -231,11 +231,11 @@ async def test_ids_in_a_file_cannot_lead_out_of_its_folder(tmp_path: Path) -> No
 
 
 async def test_a_context_at_work_is_not_exported(tmp_path: Path) -> None:
-    held = NoteTool("held", "read_only", hold=True)
-    world = World(tmp_path, Answer(calls=(ScriptedCall(tool="held"),)), Answer(text="x"), tools=[held])
+    blocking_tool = NoteTool("held", "read_only", hold=True)
+    world = World(tmp_path, Answer(calls=(ScriptedCall(tool="held"),)), Answer(text="x"), tools=[blocking_tool])
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
-    await held.started.wait()
+    await blocking_tool.started.wait()
     with pytest.raises(Conflict, match="isn't finished"):
         await exported(world, context_id)
     await world.runtime.cancel(context_id)
@@ -268,6 +268,6 @@ async def test_a_folder_of_the_first_format_is_read_and_backed_up_unchanged(tmp_
     again = World(tmp_path, Answer(text="2"), store=files(tmp_path), ids_from=1000)
     await again.turn(context_id)
     await again.runtime.close()
-    kept = list((path.parent / "aside").glob("metadata.json.format-1*"))
-    assert [each.read_bytes() for each in kept] == [old]
+    backups = list((path.parent / "aside").glob("metadata.json.format-1*"))
+    assert [each.read_bytes() for each in backups] == [old]
     assert b'"format": 1' not in path.read_bytes()

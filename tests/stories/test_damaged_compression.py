@@ -63,7 +63,7 @@ async def test_a_damaged_line_costs_its_own_summary_and_no_other_message(tmp_pat
     await (world.runtime.compress if lost == "compression" else world.runtime.undo_compression)(context_id)
     await AFTER[after](world, context_id)
     live = await world.runtime.context(context_id)
-    said = {each for name in live.branches for each in await world.ids(context_id, name)}
+    message_ids = {each for name in live.branches for each in await world.ids(context_id, name)}
     abandon(file_store(world.dependencies.store))
     data = bytearray(journal.read_bytes())
     data[start + 20] ^= 1
@@ -71,10 +71,10 @@ async def test_a_damaged_line_costs_its_own_summary_and_no_other_message(tmp_pat
 
     world = opened(tmp_path, ids_from=10**6)
     live = await world.runtime.context(context_id)
-    found = {name: await world.ids(context_id, name) for name in live.branches}
-    left = said - {each for ids in found.values() for each in ids}
+    ids_by_branch = {name: await world.ids(context_id, name) for name in live.branches}
+    left = message_ids - {each for ids in ids_by_branch.values() for each in ids}
     assert len(left) <= 1, "at most the summary of that line"
-    assert all(len(ids) == len(set(ids)) for ids in found.values())
+    assert all(len(ids) == len(set(ids)) for ids in ids_by_branch.values())
     await world.turn(context_id, "go on")
     world.check_requests()
     await world.runtime.close()

@@ -41,14 +41,14 @@ async def asked(world: World, mode: str = "agent") -> tuple[str, CallRecord]:
 
 async def question(world: World, context_id: str) -> CallRecord:
     async with asyncio.timeout(HANG_SECONDS):
-        while not (found := await world.runtime.open_questions(context_id)):
+        while not (questions := await world.runtime.open_questions(context_id)):
             await asyncio.sleep(0.01)
-    return found[0]
+    return questions[0]
 
 
 async def results(world: World, context_id: str) -> list[ToolResult]:
-    found = await world.runtime.read_messages(context_id, branch="main", limit=100)
-    return [message for message in found if isinstance(message, ToolResult)]
+    messages = await world.runtime.read_messages(context_id, branch="main", limit=100)
+    return [message for message in messages if isinstance(message, ToolResult)]
 
 
 async def state(world: World, context_id: str) -> State:
@@ -93,14 +93,14 @@ async def test_a_chat_client_receives_and_answers_the_question(tmp_path: Path) -
     world = asking(tmp_path, ASK, DONE)
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
         await ready(world.runtime, "docs")
-        told: list[tuple[str, Any]] = []
+        events: list[tuple[str, Any]] = []
         async with asyncio.timeout(HANG_SECONDS):
             async for event in client.chat("thread", "go", mode="agent"):
-                told.append(event)
+                events.append(event)
                 if event[0] == "interrupt":
                     break
-        assert told[-1][0] == "interrupt", told
-        assert told[-1][1]["questions"][0]["question"] == "[docs] Which colour?\nColour"
+        assert events[-1][0] == "interrupt", events
+        assert events[-1][1]["questions"][0]["question"] == "[docs] Which colour?\nColour"
         body = {"answers": ["red", ""]}
         async with asyncio.timeout(HANG_SECONDS):
             rest = [event async for event in client.events("POST", "/api/chat/thread/resume", body)]
@@ -128,9 +128,9 @@ async def test_a_question_of_a_sub_agents_server_reaches_the_person_and_is_answe
         parent = await world.start()
         await world.runtime.send(parent, "go")
         async with asyncio.timeout(HANG_SECONDS):
-            while not (found := (await world.runtime.contexts(parent=parent)).items):
+            while not (children := (await world.runtime.contexts(parent=parent)).items):
                 await asyncio.sleep(0.01)
-        child = found[0].context_id
+        child = children[0].context_id
         await question(world, child)
         await world.runtime.answer(child, ["red", ""])
         await world.runtime.rested(parent)
@@ -172,13 +172,13 @@ async def test_an_answer_that_does_not_fit_the_form_declines(tmp_path: Path) -> 
         assert json.loads(result.content)["action"] == "decline"
 
 
-@pytest.mark.parametrize(("said", "action"), [("yes", "accept"), ("no", "decline"), ("whatever", "decline")])
-async def test_a_question_without_a_form_is_a_yes_or_a_no(tmp_path: Path, said: str, action: str) -> None:
+@pytest.mark.parametrize(("reply", "action"), [("yes", "accept"), ("no", "decline"), ("whatever", "decline")])
+async def test_a_question_without_a_form_is_a_yes_or_a_no(tmp_path: Path, reply: str, action: str) -> None:
     world = asking(tmp_path, says(("docs__ask", {"text": "yes or no"})), DONE)
     async with world.runtime:
         context_id, record = await asked(world)
         assert record.arguments["questions"][0]["options"] == ("yes", "no")
-        await world.runtime.answer(context_id, [said])
+        await world.runtime.answer(context_id, [reply])
         await world.runtime.rested(context_id)
         (result,) = await results(world, context_id)
         assert json.loads(result.content)["action"] == action
@@ -329,8 +329,8 @@ async def test_questions_of_two_calls_are_answered_one_after_the_other(tmp_path:
         await _another(lambda record: record.id != first.id, world, context_id)
         await world.runtime.answer(context_id, ["blue", ""])
         await world.runtime.rested(context_id)
-        told = [json.loads(result.content) for result in await results(world, context_id)]
-        assert [each["content"]["colour"] for each in told] == ["red", "blue"]
+        contents = [json.loads(result.content) for result in await results(world, context_id)]
+        assert [each["content"]["colour"] for each in contents] == ["red", "blue"]
 
 
 async def _another(fits: Callable[[CallRecord], bool], world: World, context_id: str) -> None:

@@ -56,8 +56,8 @@ async def test_no_client_shows_a_failed_command_as_done(tmp_path: Path) -> None:
         assert (ended["status"], ended["exit_status"]) == ("failed", 3)
         (call,) = (await client.request("GET", "/api/contexts/thread/tool-calls"))["items"]
         assert (call["status"], call["exit_status"]) == ("executed", 3)
-        told = b"".join([piece async for piece in world.runtime.export_markdown("thread")]).decode()
-        assert "failed, exit code 3" in told
+        exported = b"".join([piece async for piece in world.runtime.export_markdown("thread")]).decode()
+        assert "failed, exit code 3" in exported
         err = io.StringIO()
         await run(world.runtime, "thread", "go", mode=None, output="text", language="en", out=io.StringIO(), err=err)
         assert "execute echo out; exit 3: exit code 3" in err.getvalue()
@@ -69,7 +69,7 @@ async def test_no_client_shows_a_failed_command_as_done(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "told"),
+    ("status", "text"),
     [
         (3, "exit code 3"),
         (137, "exit code 137 (SIGKILL)"),
@@ -77,5 +77,5 @@ async def test_no_client_shows_a_failed_command_as_done(tmp_path: Path) -> None:
         (255, "exit code 255"),
     ],
 )
-def test_a_signal_is_named(status: int, told: str) -> None:
-    assert translate_exit_status(status) == told
+def test_a_signal_is_named(status: int, text: str) -> None:
+    assert translate_exit_status(status) == text

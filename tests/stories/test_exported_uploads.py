@@ -34,8 +34,8 @@ async def test_a_copied_folder_and_an_export_bring_the_uploads_with_them(tmp_pat
     async with copied.runtime, imported.runtime:
         assert (await imported.runtime.import_context(exported)).left_out == ()
         for each in (copied, imported):
-            found = (await each.runtime.context(context_id)).workspace().read("uploads/数据 1.csv")
-            assert found == b"plum\xff\n"
+            content = (await each.runtime.context(context_id)).workspace().read("uploads/数据 1.csv")
+            assert content == b"plum\xff\n"
             assert stat.S_IMODE((stored(each, context_id) / "数据 1.csv").stat().st_mode) == 0o600
 
 

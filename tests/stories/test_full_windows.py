@@ -33,13 +33,13 @@ class Verbose(NoteTool):
 
 async def errors(world: Small, context_id: str) -> list[Reason]:
     """What a person is told: what ended a turn, and remarks that end nothing."""
-    found = []
+    reasons = []
     for message in await world.messages(context_id):
         if isinstance(message, ErrorMessage):
-            found.append(message.reason)
+            reasons.append(message.reason)
         elif isinstance(message, Processing):
-            found.append(Reason(Code(message.stage), message.detail["params"]))
-    return found
+            reasons.append(Reason(Code(message.stage), message.detail["params"]))
+    return reasons
 
 
 async def results(world: Small, context_id: str) -> list[ToolResult]:
@@ -62,14 +62,14 @@ async def test_a_result_that_does_not_fit_is_sent_cut_short_and_kept_whole(tmp_p
     assert long.content == "word " * 4000, "what is stored is whole"
     for request in world.model.requests[1:]:
         assert cut_in(request) == 1
-    (told,) = await errors(world, context_id)
-    assert told.code is Code.RESULTS_CUT, "told once, not in every round"
-    assert told.params["count"] == 1
+    (error,) = await errors(world, context_id)
+    assert error.code is Code.RESULTS_CUT, "told once, not in every round"
+    assert error.params["count"] == 1
     meter = await world.runtime.meter(context_id)
     window = await world.runtime.read_window(context_id)
     assert window.results_cut == 1
     assert window.meter == meter, "one figure, whoever asks"
-    assert 0 < told.params["tokens"] <= window.tokens_cut, "later rounds may cut more of the same result"
+    assert 0 < error.params["tokens"] <= window.tokens_cut, "later rounds may cut more of the same result"
     assert meter.tokens - window.tokens_cut <= SMALL.request_tokens
     assert short.content in str(window.request)
     world.check_requests()
@@ -89,9 +89,9 @@ async def test_the_reported_count_of_cut_results_is_exact(tmp_path: Path) -> Non
     world = Small(tmp_path, looks("2000,a", "2000,b", "5,c"), tools=[Verbose()])
     context_id = await world.start()
     await world.turn(context_id, "look at it")
-    (told,) = await errors(world, context_id)
+    (error,) = await errors(world, context_id)
     assert cut_in(world.model.requests[-1]) == 2
-    assert told.params["count"] == 2
+    assert error.params["count"] == 2
 
 
 async def test_the_notice_of_cut_results_counts_only_the_cut_ones(tmp_path: Path) -> None:
@@ -100,11 +100,11 @@ async def test_the_notice_of_cut_results_counts_only_the_cut_ones(tmp_path: Path
     context_id = await world.start()
     await world.turn(context_id, "look at it")
     window = await world.runtime.read_window(context_id)
-    told = await errors(world, context_id)
+    notices = await errors(world, context_id)
     sent = cut_in(world.model.requests[-1])
     assert sent == 1
     assert window.results_cut == sent
-    assert [each.params.get("count") for each in told] in ([], [sent])
+    assert [each.params.get("count") for each in notices] in ([], [sent])
 
 
 async def test_results_from_before_the_turn_go_before_any_is_cut(tmp_path: Path) -> None:
@@ -127,12 +127,12 @@ async def test_a_message_longer_than_the_window_is_sent_shortened_with_its_head_
     assert sent.startswith("First this. ")
     assert sent.endswith(" And then that.")
     assert "characters left out: it is too long for the context window" in sent
-    (told,) = await errors(world, context_id)
-    assert told.code is Code.MESSAGES_SHORTENED
-    assert told.params["count"] == 1
-    assert told.params["budget"] == SMALL.tokens
-    (asked, *_) = [each for each in await world.messages(context_id) if isinstance(each, Text)]
-    assert asked.content == f"First this. {LONG} And then that.", "what is stored is whole"
+    (error,) = await errors(world, context_id)
+    assert error.code is Code.MESSAGES_SHORTENED
+    assert error.params["count"] == 1
+    assert error.params["budget"] == SMALL.tokens
+    (question, *_) = [each for each in await world.messages(context_id) if isinstance(each, Text)]
+    assert question.content == f"First this. {LONG} And then that.", "what is stored is whole"
     window = await world.runtime.read_window(context_id)
     assert window.messages_shortened == 1
     world.check_requests()
@@ -147,9 +147,9 @@ async def test_a_prompt_that_leaves_no_room_ends_the_turn_with_the_figures(tmp_p
     assert isinstance(live.state, Idle)
     assert live.core.last_turn == "limit"
     assert world.model.requests == [], "it was not even sent"
-    (told,) = await errors(world, context_id)
-    figures = told.params
-    assert told.code is Code.WINDOW_FULL
+    (error,) = await errors(world, context_id)
+    figures = error.params
+    assert error.code is Code.WINDOW_FULL
     assert figures["budget"] == 600
     assert figures["prompt"] + figures["tools"] == pytest.approx(empty, abs=10)
     world.set_budget(20_000)
@@ -164,8 +164,8 @@ async def test_attachments_of_a_message_are_shortened_too(tmp_path: Path) -> Non
     context_id = await world.start()
     attached = MessageAttachments(extra_user_messages=("First.", LONG, "Last."))
     await world.turn(context_id, "hello", attached=attached)
-    (told,) = await errors(world, context_id)
-    assert told.code is Code.MESSAGES_SHORTENED
+    (error,) = await errors(world, context_id)
+    assert error.code is Code.MESSAGES_SHORTENED
     sent = msgspec.json.decode(world.model.requests[-1].messages[-1])["content"]
     assert sent.startswith("First.")
     assert sent.endswith("Last.")
@@ -185,8 +185,8 @@ async def test_pins_that_fill_the_window_are_shortened_with_a_notice(tmp_path: P
     await world.turn(context_id, "and now?")
     live = await world.runtime.context(context_id)
     assert live.core.last_turn == "complete"
-    told = {each.code: each.params for each in await errors(world, context_id)}
-    assert told[Code.PINS_SHORTENED]["count"] > 0
+    params_by_code = {each.code: each.params for each in await errors(world, context_id)}
+    assert params_by_code[Code.PINS_SHORTENED]["count"] > 0
     sent = text_of(world.model.requests[-1])
     assert all(f"keep {number} " in sent for number in range(8)), "each of them is there, in short"
     for message_id in live.core.pins:
@@ -204,9 +204,9 @@ async def test_without_auto_compress_the_oldest_messages_are_left_out_with_a_not
     await world.turn(context_id, "word " * 900)
     live = await world.runtime.context(context_id)
     assert live.core.last_turn == "complete"
-    (told,) = await errors(world, context_id)
-    assert told.code is Code.MESSAGES_LEFT_OUT
-    assert f"[{told.params['count']} messages are left out here" in text_of(world.model.requests[-1])
+    (error,) = await errors(world, context_id)
+    assert error.code is Code.MESSAGES_LEFT_OUT
+    assert f"[{error.params['count']} messages are left out here" in text_of(world.model.requests[-1])
     assert await world.summaries(context_id) == []
     await world.runtime.compress(context_id)
     assert (await world.runtime.read_window(context_id)).messages_left_out == 0

@@ -392,8 +392,8 @@ async def test_a_summary_request_has_images_by_name_or_text(tmp_path: Path) -> N
     for _ in range(8):
         await world.turn(context_id)
     done = await world.runtime.compress(context_id)
-    (asked,) = [request for request in model.requests if request.purpose == "summary"]
-    record = msgspec.json.decode(asked.messages[0])["content"]
+    (summary_request,) = [request for request in model.requests if request.purpose == "summary"]
+    record = msgspec.json.decode(summary_request.messages[0])["content"]
     assert "Person shows the image shot.png" in record
     assert "read by OCR]\nHELLO 42" in record
     (summary,) = await world.runtime.read_messages(context_id, ids=[present(done.summary_id)])

@@ -117,8 +117,8 @@ async def test_the_effect_of_an_imported_open_call_comes_from_our_own_tools(
     await world.runtime.rested(context_id)
     assert world.change.ran == []
     assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
-    (found,) = await world.runtime.pending_calls(context_id)
-    assert (found.effect, found.touches, found.digest) == ("mutating", ("deploy/a",), honest["digest"])
+    (pending,) = await world.runtime.pending_calls(context_id)
+    assert (pending.effect, pending.touches, pending.digest) == ("mutating", ("deploy/a",), honest["digest"])
     await world.runtime.approve_all(context_id)
     await world.runtime.rested(context_id)
     assert world.change.ran == ["x"], "the person's own word counts"
@@ -144,8 +144,8 @@ async def test_an_approval_that_was_left_out_is_listed(tmp_path: Path) -> None:
     (call,) = of_type(lines, "call")
     call.update(status="approved", approval={"by": "them", "at": AT, "digest": call["digest"], "mode": "supervised"})
     core(lines)["state"] = PAUSED
-    told = await careful(tmp_path).runtime.import_context(packed(lines))
-    assert [(reason.code, reason.params) for reason in told.left_out] == [(Code.APPROVED, {"by": "them"})]
+    imported = await careful(tmp_path).runtime.import_context(packed(lines))
+    assert [(reason.code, reason.params) for reason in imported.left_out] == [(Code.APPROVED, {"by": "them"})]
 
 
 async def test_a_call_of_a_missing_tool_is_denied_and_the_turn_continues(tmp_path: Path) -> None:
@@ -164,8 +164,8 @@ async def test_a_call_of_a_missing_tool_is_denied_and_the_turn_continues(tmp_pat
 
 
 async def test_an_imported_open_question_can_be_answered(tmp_path: Path) -> None:
-    asked = ScriptedCall(tool="ask_user", arguments={"questions": [{"question": "Which?"}]})
-    world = World(tmp_path, Answer(calls=(asked,)))
+    question = ScriptedCall(tool="ask_user", arguments={"questions": [{"question": "Which?"}]})
+    world = World(tmp_path, Answer(calls=(question,)))
     context_id = await world.start()
     await world.turn(context_id)
     lines = await exported(world, context_id)
@@ -222,8 +222,8 @@ async def test_a_policy_never_takes_the_place_of_a_stricter_preference(tmp_path:
     core(lines)["policy"] = {"kind": "auto_approve", "depth": 99}
     manual = WorkspacePolicy(preference=Policy(kind="manual"))
     other = World(tmp_path, CALL, DONE, workspace_policy=lambda _: manual, ids_from=10**6)
-    told = await other.runtime.import_context(packed(lines))
-    assert [reason.code for reason in told.left_out] == [Code.POLICY_WAITS]
+    imported = await other.runtime.import_context(packed(lines))
+    assert [reason.code for reason in imported.left_out] == [Code.POLICY_WAITS]
     await other.turn(context_id)
     assert other.change.ran == []
 
@@ -235,9 +235,9 @@ async def test_a_looser_mode_than_the_persons_own_is_not_taken_and_is_listed(
     lines = await talked(tmp_path)
     context_id = core(lines)["context_id"]
     world = careful(tmp_path, CALL, DONE, mode=own)
-    told = await world.runtime.import_context(packed(lines))
+    imported = await world.runtime.import_context(packed(lines))
     assert (await world.runtime.context(context_id)).core.mode == taken
-    assert [reason.params for reason in told.left_out] == ([{"mode": "agent"}] if own != "agent" else [])
+    assert [reason.params for reason in imported.left_out] == ([{"mode": "agent"}] if own != "agent" else [])
     await world.turn(context_id)
     assert world.change.ran == (["x"] if own == "agent" else [])
 
@@ -549,8 +549,8 @@ async def test_a_context_of_an_owner_that_is_no_folders_name_is_refused_and_leav
 async def test_a_file_is_imported_once_however_many_try_at_the_same_time(tmp_path: Path) -> None:
     data = packed(await talked(tmp_path))
     world = World(tmp_path, store=files(tmp_path))
-    found = await asyncio.gather(*(world.runtime.import_context(data) for _ in range(4)), return_exceptions=True)
-    assert sorted(type(each).__name__ for each in found) == ["Conflict", "Conflict", "Conflict", "Imported"]
+    imported = await asyncio.gather(*(world.runtime.import_context(data) for _ in range(4)), return_exceptions=True)
+    assert sorted(type(each).__name__ for each in imported) == ["Conflict", "Conflict", "Conflict", "Imported"]
     await world.runtime.close()
 
 

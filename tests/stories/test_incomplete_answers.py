@@ -31,8 +31,8 @@ async def messages(world: World, context_id: str) -> list[Message]:
 
 async def answers(world: World, context_id: str) -> list[tuple[str, str]]:
     """The texts of the model, and how each ended."""
-    found = await messages(world, context_id)
-    return [(each.content, each.ended) for each in found if isinstance(each, Text) and each.role == "assistant"]
+    all_messages = await messages(world, context_id)
+    return [(each.content, each.ended) for each in all_messages if isinstance(each, Text) and each.role == "assistant"]
 
 
 # the finish reason

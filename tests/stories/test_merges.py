@@ -64,8 +64,8 @@ async def called(tmp_path: Path) -> tuple[World, ContextId, list[Message]]:
 
 
 async def test_a_result_cherry_picked_without_its_call_is_a_conflict(tmp_path: Path) -> None:
-    world, context_id, (said, request, result, _) = await called(tmp_path)
-    chosen = [request.id, said.id, result.id]
+    world, context_id, (text, request, result, _) = await called(tmp_path)
+    chosen = [request.id, text.id, result.id]
     done = await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=chosen)
     assert {(conflict.kind, conflict.message_id) for conflict in done.conflicts} == {
         ("result_left_behind", request.id),
@@ -200,8 +200,8 @@ async def test_a_branch_made_from_a_damaged_list_has_its_gap_in_the_same_place_a
     await world.runtime.close()
     world = World(tmp_path, *answers(1), store=files(tmp_path), ids_from=10**6)
     assert await world.dependencies.store.branch_ids(context_id, "copy") == damaged
-    found = await world.runtime.read_messages(context_id, branch="copy", limit=100)
-    assert [at for at, message in enumerate(found) if isinstance(message, ErrorMessage)] == [10]
+    messages = await world.runtime.read_messages(context_id, branch="copy", limit=100)
+    assert [at for at, message in enumerate(messages) if isinstance(message, ErrorMessage)] == [10]
     await world.runtime.switch_branch(context_id, "copy")
     await world.turn(context_id, "more")
     assert isinstance((await world.runtime.context(context_id)).state, Idle)

@@ -30,13 +30,13 @@ OTHER = MessageAttachments(None, ("something else",))
 
 def endings(world: World) -> list[list[str]]:
     """Of each request, what of the attached stands in it; it must be all, in order, and at its end."""
-    found = []
+    ends = []
     for request in world.model.requests:
-        said = [msgspec.json.decode(message)["content"] for message in request.messages]
-        present = [text for text in said if text in (*TOLD, *OTHER.extra_user_messages)]
-        assert said[len(said) - len(present) :] == present
-        found.append(present)
-    return found
+        contents = [msgspec.json.decode(message)["content"] for message in request.messages]
+        present = [text for text in contents if text in (*TOLD, *OTHER.extra_user_messages)]
+        assert contents[len(contents) - len(present) :] == present
+        ends.append(present)
+    return ends
 
 
 def files(tmp_path: Path) -> FileStore:
@@ -54,8 +54,10 @@ async def test_attachments_are_stored_with_the_message_and_sent_in_the_rounds_of
     await world.turn(context_id)
     assert endings(world) == [[], TOLD, TOLD, TOLD, []]
     messages = await world.runtime.read_messages(context_id)
-    kept = [each.metadata for each in messages if each.metadata.data_context or each.metadata.extra_user_messages]
-    (metadata,) = kept
+    with_attachments = [
+        each.metadata for each in messages if each.metadata.data_context or each.metadata.extra_user_messages
+    ]
+    (metadata,) = with_attachments
     assert (metadata.data_context, metadata.extra_user_messages) == (WITH_DATA.data_context, tuple(TOLD[1:]))
     assert len([each for each in messages if each.role == "user"]) == 3, "it is no message of its own"
 
@@ -195,7 +197,7 @@ TOO_LONG = "ä" * (MAX_TEXT_BYTES // 2 + 1)
 
 
 @pytest.mark.parametrize(
-    ("attached", "code", "said"),
+    ("attached", "code", "detail"),
     [
         (
             MessageAttachments(None, ("x",) * (MAX_EXTRA_USER_MESSAGES + 1)),
@@ -214,7 +216,7 @@ TOO_LONG = "ä" * (MAX_TEXT_BYTES // 2 + 1)
     ids=["21", "empty", "blank", "long", "long together", "long data", "long label", "no text", "no text either"],
 )
 async def test_invalid_attachments_are_refused_and_nothing_is_stored(
-    tmp_path: Path, attached: MessageAttachments, code: Code, said: str
+    tmp_path: Path, attached: MessageAttachments, code: Code, detail: str
 ) -> None:
     world = World(tmp_path, DONE)
     context_id = await world.start()
@@ -230,7 +232,7 @@ async def test_invalid_attachments_are_refused_and_nothing_is_stored(
         with pytest.raises(InvalidInput) as caught:
             await attempt
         assert caught.value.reason.code is code
-        assert said in str(caught.value)
+        assert detail in str(caught.value)
     assert await world.dependencies.store.message_ids(context_id) == before
     assert isinstance((await world.runtime.context(context_id)).state, Idle)
     with pytest.raises(NotFound):

@@ -37,13 +37,13 @@ MIXED = f"Straße, 你好, naïve camelCaseWords {'0123456789' * 5} " * 4
 
 
 def choosing(folder: Path, *answers: Answer, **options: Any) -> World:
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "models": ["small", "large"],
         "catalog": ModelCatalog(FACTS),
         "personas": lambda _: Personas(PERSONAS),
         **options,
     }
-    return World(folder, *answers, **given)
+    return World(folder, *answers, **defaults)
 
 
 async def test_the_model_of_a_context_overrides_its_personas_and_that_the_default(tmp_path: Path) -> None:
@@ -106,13 +106,13 @@ async def test_a_sub_agent_uses_the_model_of_its_parent(tmp_path: Path) -> None:
 async def test_the_budget_follows_the_model_unless_the_person_has_set_one(tmp_path: Path) -> None:
     for token_budget, expected in ((None, [50_000, 9_000, 900_000]), (7_000, [7_000] * 3)):
         world = choosing(tmp_path, token_budget=token_budget)
-        found = []
+        budgets = []
         for name in FACTS:
             context_id = await world.runtime.create_context(tmp_path, model=name)
             meter = await world.runtime.meter(context_id)
             assert (meter.trigger, meter.target) == (meter.budget * 8 // 10, meter.budget // 2)
-            found.append(meter.budget)
-        assert found == expected
+            budgets.append(meter.budget)
+        assert budgets == expected
     world = choosing(tmp_path, catalog=ModelCatalog({}))
     assert (await world.runtime.meter(await world.start())).budget == 128_000, "of an unknown one, the usual"
 
@@ -196,10 +196,10 @@ def read_by_the_model(message: Message, others: Sequence[Message]) -> list[Model
         return [next(iter(as_calls(message, {})))]
     results = [each for each in others if getattr(each, "call_id", None) == getattr(message, "call_id", "")]
     if results:
-        asked = [each for each in others if isinstance(each, ToolRequest)]
-        known = {each.call_id: each for each in others if isinstance(each, ToolResult)}
-        told = [each for request in asked for each in list(as_calls(request, known))[1:]]
-        return [each for each in told if getattr(each, "call_id", None) == getattr(message, "call_id", "")]
+        requests = [each for each in others if isinstance(each, ToolRequest)]
+        result_by_call = {each.call_id: each for each in others if isinstance(each, ToolResult)}
+        calls = [each for request in requests for each in list(as_calls(request, result_by_call))[1:]]
+        return [each for each in calls if getattr(each, "call_id", None) == getattr(message, "call_id", "")]
     return [to_model_message(message)]
 
 
@@ -242,8 +242,8 @@ async def test_with_another_tokenizer_messages_are_counted_again_and_stored_coun
             if part.text is not None:
                 assert part.tokens == counter.count(part.text)
         (history,) = [part.tokens for part in window.parts if part.name == "history"]
-        told = [tokens_in(to_model_message(message), counter) for message in before]
-        assert history == sum(told) + counter.count("Please go on.") + 4
+        counts = [tokens_in(to_model_message(message), counter) for message in before]
+        assert history == sum(counts) + counter.count("Please go on.") + 4
     assert await world.runtime.read_messages(context_id) == before, "a message never changes"
     await world.runtime.change_context(context_id, model="small")
     await world.turn(context_id, MIXED)

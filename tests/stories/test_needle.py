@@ -59,7 +59,7 @@ class Obedient(Model):
 def _summed_up(request: ModelRequest) -> str:
     headings = re.findall(r"^## (.+)$", request.system, re.MULTILINE)
     record = text_of(request).splitlines()
-    kept: dict[str, dict[str, None]] = {heading: {} for heading in headings}
+    sections: dict[str, dict[str, None]] = {heading: {} for heading in headings}
     below: str | None = None
     for line in record:
         heading = line.removeprefix("## ") if line.startswith("## ") else None
@@ -67,12 +67,12 @@ def _summed_up(request: ModelRequest) -> str:
             below = heading
         elif not line:
             below = None
-        elif below in kept:
-            kept[below][line] = None
+        elif below in sections:
+            sections[below][line] = None
         for name, mark in MARKS.items():
-            if name in kept and (found := mark.match(line)) is not None:
-                kept[name][found[1]] = None
-    parts = ["\n".join([f"## {heading}", *lines]) for heading, lines in kept.items() if lines]
+            if name in sections and (match := mark.match(line)) is not None:
+                sections[name][match[1]] = None
+    parts = ["\n".join([f"## {heading}", *lines]) for heading, lines in sections.items() if lines]
     return "\n\n".join(parts) or "Nothing to keep."
 
 
@@ -192,13 +192,13 @@ async def test_a_long_transcript_is_summarized_in_pieces_with_the_summary_so_far
         await world.turn(context_id, f"{number} {MANY_WORDS}")
     world.set_budget(4000)
     done = await world.runtime.compress(context_id)
-    asked = world.model.asked_for("summary")
-    assert 1 < len(asked) <= 8
-    for request in asked:
+    requests = world.model.asked_for("summary")
+    assert 1 < len(requests) <= 8
+    for request in requests:
         assert len(msgspec.json.encode(text_of(request))) < 4000 * 5
     assert done.how == "model"
     window = await told(world, context_id)
     for heading, needle in NEEDLES.items():
         assert needle in window, heading
-    assert len(asked) == 8 or not any("are left out here" in text_of(request) for request in asked)
+    assert len(requests) == 8 or not any("are left out here" in text_of(request) for request in requests)
     world.check_requests()

@@ -27,10 +27,10 @@ USUAL = OverviewSettings()
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "work"
-    made.mkdir()
-    (made / "first.py").write_text("x")
-    return made
+    path = tmp_path / "work"
+    path.mkdir()
+    (path / "first.py").write_text("x")
+    return path
 
 
 def files(tmp_path: Path) -> FileStore:
@@ -39,13 +39,13 @@ def files(tmp_path: Path) -> FileStore:
 
 def told(world: World) -> list[str | None]:
     """The overview in the prompt of each request of a turn."""
-    found: list[str | None] = []
+    overviews: list[str | None] = []
     for request in world.model.requests:
         if request.purpose == "turn":
             _, heading, rest = request.system.partition("\n\nWorkspace: ")
-            found.append(f"Workspace: {rest}" if heading else None)
+            overviews.append(f"Workspace: {rest}" if heading else None)
             assert "Workspace: " not in text_of(request), "it is in the prompt, so the history leaves it out"
-    return found
+    return overviews
 
 
 async def stored(world: World, context_id: str, branch: str | None = None) -> list[SystemControl]:
@@ -64,16 +64,16 @@ async def test_the_overview_is_stored_with_the_first_turn_and_sent_in_every_roun
     await world.turn(context_id)
     (folder / "second.py").write_text("x")
     await world.turn(context_id)
-    (kept,) = await stored(world, context_id)
-    assert (kept.kind, kept.role, kept.detail["by"]) == ("injection", "system", "runtime")
-    assert told(world) == [kept.content] * 3
-    assert kept.content.startswith(f"Workspace: {folder}\n")
-    assert "first.py" in kept.content
-    assert "second.py" not in kept.content
+    (overview,) = await stored(world, context_id)
+    assert (overview.kind, overview.role, overview.detail["by"]) == ("injection", "system", "runtime")
+    assert told(world) == [overview.content] * 3
+    assert overview.content.startswith(f"Workspace: {folder}\n")
+    assert "first.py" in overview.content
+    assert "second.py" not in overview.content
     window = await world.runtime.read_window(context_id)
     (part,) = [part for part in window.parts if part.name == "overview"]
-    assert (part.text, part.tokens) == (kept.content, counter_for(None).count(kept.content))
-    assert kept.metadata.tokens == 0, "the history does not tell it"
+    assert (part.text, part.tokens) == (overview.content, counter_for(None).count(overview.content))
+    assert overview.metadata.tokens == 0, "the history does not tell it"
 
 
 async def test_the_persons_message_is_stored_before_the_folder_is_scanned(folder: Path) -> None:
@@ -103,8 +103,8 @@ async def test_the_overview_is_renewed_after_a_number_of_messages_and_the_newest
     for number in range(len(answers)):
         (folder / f"n{number}.py").write_text("x")
         await world.turn(context_id)
-    kept = await stored(world, context_id)
-    assert len(kept) == (6 if every == 1 else 3)
+    overviews = await stored(world, context_id)
+    assert len(overviews) == (6 if every == 1 else 3)
     newest = [[f"n{number}.py" in (text or "") for number in range(6)].count(True) for text in told(world)]
     assert newest == ([1, 2, 3, 4, 5, 6] if every == 1 else [1, 1, 3, 3, 5, 5])
 
@@ -210,10 +210,10 @@ async def test_a_requested_overview_is_stored_in_any_state_and_sent_from_the_nex
     assert isinstance(before, expected.get(kind, type(before)))
     message_id = await world.runtime.add_overview(context_id, by="me")
     assert (await world.runtime.context(context_id)).state == before
-    (kept,) = await stored(world, context_id)
-    assert (kept.id, kept.detail["by"]) == (message_id, "me")
+    (overview,) = await stored(world, context_id)
+    assert (overview.id, overview.detail["by"]) == (message_id, "me")
     window = await world.runtime.read_window(context_id)
-    assert kept.content in [part.text for part in window.parts]
+    assert overview.content in [part.text for part in window.parts]
     if kind == "waiting":
         await world.runtime.approve_all(context_id)
     elif kind == "paused":
@@ -223,7 +223,7 @@ async def test_a_requested_overview_is_stored_in_any_state_and_sent_from_the_nex
     if kind in ("waiting", "paused", "running"):
         live = await world.runtime.rested(context_id)
         assert isinstance(live.state, Idle)
-        assert told(world) == [None, kept.content]
+        assert told(world) == [None, overview.content]
         assert b"Not run." not in b"".join(world.model.requests[-1].messages), "it parts no call from its result"
     elif kind == "asked":
         await world.runtime.cancel(context_id)

@@ -18,23 +18,23 @@ def files(tmp_path: Path) -> FileStore:
     return FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
 
 
-async def paused_at_work(world: World, held: NoteTool, mode: str) -> ContextId:
+async def paused_at_work(world: World, blocking_tool: NoteTool, mode: str) -> ContextId:
     """A turn that is paused while a call of it runs."""
     context_id = await world.start(mode)
     await world.runtime.send(context_id, "go")
-    await held.started.wait()
+    await blocking_tool.started.wait()
     await world.runtime.pause(context_id)
     return context_id
 
 
 async def test_a_pause_takes_effect_before_the_next_call_and_resume_continues(tmp_path: Path) -> None:
-    held = NoteTool("held", "mutating", hold=True)
-    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[held])
-    context_id = await paused_at_work(world, held, "agent")
-    held.release.set()
+    blocking_tool = NoteTool("held", "mutating", hold=True)
+    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[blocking_tool])
+    context_id = await paused_at_work(world, blocking_tool, "agent")
+    blocking_tool.release.set()
     live = await world.runtime.rested(context_id)
     assert live.state == Paused(resume_to="executing_tool")
-    assert (held.ran, world.change.ran) == (["a"], [])
+    assert (blocking_tool.ran, world.change.ran) == (["a"], [])
     with pytest.raises(Conflict, match="Nothing to pause"):
         await world.runtime.pause(context_id)
     await world.runtime.resume(context_id)
@@ -46,10 +46,10 @@ async def test_a_pause_takes_effect_before_the_next_call_and_resume_continues(tm
 
 
 async def test_a_pause_before_a_request_survives_a_restart(tmp_path: Path) -> None:
-    held = NoteTool("held", "read_only", hold=True)
-    world = World(tmp_path, asks(("held", "a")), tools=[held], store=files(tmp_path))
-    context_id = await paused_at_work(world, held, "agent")
-    held.release.set()
+    blocking_tool = NoteTool("held", "read_only", hold=True)
+    world = World(tmp_path, asks(("held", "a")), tools=[blocking_tool], store=files(tmp_path))
+    context_id = await paused_at_work(world, blocking_tool, "agent")
+    blocking_tool.release.set()
     live = await world.runtime.rested(context_id)
     assert live.state == Paused(resume_to="enhancing_system_prompt")
     await world.runtime.close()
@@ -62,10 +62,10 @@ async def test_a_pause_before_a_request_survives_a_restart(tmp_path: Path) -> No
 
 
 async def test_approvals_while_paused_are_recorded_and_start_nothing(tmp_path: Path) -> None:
-    held = NoteTool("held", "read_only", hold=True)
-    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[held])
-    context_id = await paused_at_work(world, held, "review")
-    held.release.set()
+    blocking_tool = NoteTool("held", "read_only", hold=True)
+    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[blocking_tool])
+    context_id = await paused_at_work(world, blocking_tool, "review")
+    blocking_tool.release.set()
     await world.runtime.rested(context_id)
     await world.runtime.approve_all(context_id)
     await world.runtime.rested(context_id)
@@ -79,10 +79,10 @@ async def test_approvals_while_paused_are_recorded_and_start_nothing(tmp_path: P
 async def test_a_switch_while_paused_decides_and_starts_nothing_and_the_new_mode_holds_on_resume(
     tmp_path: Path,
 ) -> None:
-    held = NoteTool("held", "read_only", hold=True)
-    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[held])
-    context_id = await paused_at_work(world, held, "review")
-    held.release.set()
+    blocking_tool = NoteTool("held", "read_only", hold=True)
+    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[blocking_tool])
+    context_id = await paused_at_work(world, blocking_tool, "review")
+    blocking_tool.release.set()
     await world.runtime.rested(context_id)
     assert (await world.runtime.switch_mode(context_id, "agent")).started == ()
     assert world.change.ran == []
@@ -93,21 +93,25 @@ async def test_a_switch_while_paused_decides_and_starts_nothing_and_the_new_mode
 
 
 async def test_a_paused_turn_can_be_cancelled_and_a_pause_withdrawn(tmp_path: Path) -> None:
-    held = NoteTool("held", "mutating", hold=True)
+    blocking_tool = NoteTool("held", "mutating", hold=True)
     world = World(
-        tmp_path, asks(("held", "a"), ("change", "b")), DONE, asks(("held", "c"), ("change", "d")), tools=[held]
+        tmp_path,
+        asks(("held", "a"), ("change", "b")),
+        DONE,
+        asks(("held", "c"), ("change", "d")),
+        tools=[blocking_tool],
     )
-    context_id = await paused_at_work(world, held, "agent")
+    context_id = await paused_at_work(world, blocking_tool, "agent")
     await world.runtime.resume(context_id)
-    held.release.set()
+    blocking_tool.release.set()
     await world.runtime.rested(context_id)
     assert world.change.ran == ["b"]
-    held.release.clear()
-    held.started.clear()
+    blocking_tool.release.clear()
+    blocking_tool.started.clear()
     await world.runtime.send(context_id, "go")
-    await held.started.wait()
+    await blocking_tool.started.wait()
     await world.runtime.pause(context_id)
-    held.release.set()
+    blocking_tool.release.set()
     await world.runtime.rested(context_id)
     await world.runtime.cancel(context_id)
     assert isinstance((await world.runtime.context(context_id)).state, Idle)

@@ -39,16 +39,16 @@ def said(messages: Sequence[Message]) -> list[str]:
 
 
 def busy(tmp_path: Path, *answers: Answer, **options: Any) -> tuple[World, NoteTool]:
-    held = NoteTool("held", "mutating", hold=True)
+    blocking_tool = NoteTool("held", "mutating", hold=True)
     first = Answer(calls=(ScriptedCall(tool="held"),))
-    return World(tmp_path, first, *answers, tools=[held], **options), held
+    return World(tmp_path, first, *answers, tools=[blocking_tool], **options), blocking_tool
 
 
 async def test_queued_messages_are_taken_one_by_one_after_a_completed_turn_with_their_mode(tmp_path: Path) -> None:
-    world, held = busy(tmp_path, Answer(text="1"), Answer(text="2"), Answer(text="3"))
+    world, blocking_tool = busy(tmp_path, Answer(text="1"), Answer(text="2"), Answer(text="3"))
     context_id = await world.start()
     await world.runtime.send(context_id, "first")
-    await held.started.wait()
+    await blocking_tool.started.wait()
     with pytest.raises(Conflict, match="isn't finished"):
         await world.runtime.send(context_id, "refused")
     second = await world.runtime.send(context_id, "second", queue=True, mode="plan")
@@ -56,7 +56,7 @@ async def test_queued_messages_are_taken_one_by_one_after_a_completed_turn_with_
     assert second.queued
     assert [item.item.id for item in await world.runtime.queued(context_id)] == [second.message_id, third.message_id]
     assert (await world.runtime.context(context_id)).core.mode == "agent", "its mode holds when it is taken"
-    held.release.set()
+    blocking_tool.release.set()
     live = await world.runtime.rested(context_id)
     messages = await world.runtime.read_messages(context_id)
     assert said(messages) == ["first", "1", "second", "2", "third", "3"]
@@ -66,15 +66,15 @@ async def test_queued_messages_are_taken_one_by_one_after_a_completed_turn_with_
 
 
 async def test_a_queued_message_can_be_changed_and_deleted_until_it_is_taken(tmp_path: Path) -> None:
-    world, held = busy(tmp_path, Answer(text="1"), Answer(text="2"))
+    world, blocking_tool = busy(tmp_path, Answer(text="1"), Answer(text="2"))
     context_id = await world.start()
     await world.runtime.send(context_id, "first")
-    await held.started.wait()
+    await blocking_tool.started.wait()
     one = await world.runtime.send(context_id, "one", queue=True)
     two = await world.runtime.send(context_id, "two", queue=True)
     await world.runtime.edit_queued(context_id, one.message_id, "one, better")
     await world.runtime.delete_queued(context_id, two.message_id)
-    held.release.set()
+    blocking_tool.release.set()
     await world.runtime.rested(context_id)
     assert said(await world.runtime.read_messages(context_id)) == ["first", "1", "one, better", "2"]
     for command in (
@@ -94,10 +94,10 @@ async def test_the_queue_is_held_after_anything_but_a_completed_turn(tmp_path: P
         "denied": [Answer(calls=(change,))],
         "rejected": [Answer(calls=(change,))],
     }[end]
-    world, held = busy(tmp_path, *after, Answer(text="later"), Answer(text="last"))
+    world, blocking_tool = busy(tmp_path, *after, Answer(text="later"), Answer(text="last"))
     context_id = await world.start("agent")
     await world.runtime.send(context_id, "first")
-    await held.started.wait()
+    await blocking_tool.started.wait()
     await world.runtime.send(context_id, "queued", queue=True)
     if end == "denied":
         await world.runtime.switch_mode(context_id, "plan")
@@ -105,7 +105,7 @@ async def test_the_queue_is_held_after_anything_but_a_completed_turn(tmp_path: P
         await world.runtime.switch_mode(context_id, "supervised")
     if end == "cancel":
         await world.runtime.cancel(context_id)
-    held.release.set()
+    blocking_tool.release.set()
     await world.runtime.rested(context_id)
     if end == "rejected":
         await world.runtime.reject_all(context_id)
@@ -120,10 +120,10 @@ async def test_the_queue_is_held_after_anything_but_a_completed_turn(tmp_path: P
 
 
 async def test_the_queue_survives_a_restart_and_waits_for_the_person(tmp_path: Path) -> None:
-    world, held = busy(tmp_path, store=files(tmp_path))
+    world, blocking_tool = busy(tmp_path, store=files(tmp_path))
     context_id = await world.start()
     await world.runtime.send(context_id, "first")
-    await held.started.wait()
+    await blocking_tool.started.wait()
     await world.runtime.send(context_id, [TextPayload(content="queued"), FileReferencePayload(path="a")], queue=True)
     await world.runtime.close()
     answers = [Answer(text="1"), Answer(text="2")]
@@ -140,10 +140,10 @@ async def test_the_queue_survives_a_restart_and_waits_for_the_person(tmp_path: P
 
 
 async def test_the_queue_has_room_for_fifty(tmp_path: Path) -> None:
-    world, held = busy(tmp_path)
+    world, blocking_tool = busy(tmp_path)
     context_id = await world.start()
     await world.runtime.send(context_id, "first")
-    await held.started.wait()
+    await blocking_tool.started.wait()
     for number in range(50):
         await world.runtime.send(context_id, str(number), queue=True)
     with pytest.raises(Conflict, match="50 messages"):
@@ -154,15 +154,15 @@ async def test_the_queue_has_room_for_fifty(tmp_path: Path) -> None:
 
 
 async def test_a_queued_message_is_not_seen_by_the_model_before_its_turn(tmp_path: Path) -> None:
-    world, held = busy(tmp_path, Answer(text="1"), Answer(text="2"))
+    world, blocking_tool = busy(tmp_path, Answer(text="1"), Answer(text="2"))
     context_id = await world.start()
     await world.runtime.send(context_id, "first")
-    await held.started.wait()
+    await blocking_tool.started.wait()
     await world.runtime.send(context_id, "SECRET", queue=True)
-    held.release.set()
+    blocking_tool.release.set()
     await world.runtime.rested(context_id)
-    seen = [any(b"SECRET" in fragment for fragment in request.messages) for request in world.model.requests]
-    assert seen == [False, False, True]
+    sent_secret = [any(b"SECRET" in fragment for fragment in request.messages) for request in world.model.requests]
+    assert sent_secret == [False, False, True]
 
 
 # keys
@@ -194,13 +194,13 @@ async def test_a_request_repeated_with_its_key_is_one_message_and_the_same_answe
 
 
 async def test_a_queued_request_keeps_its_answer_under_its_key(tmp_path: Path) -> None:
-    world, held = busy(tmp_path, Answer(text="1"), Answer(text="2"))
+    world, blocking_tool = busy(tmp_path, Answer(text="1"), Answer(text="2"))
     context_id = await world.start()
     await world.runtime.send(context_id, "first")
-    await held.started.wait()
+    await blocking_tool.started.wait()
     one = await world.runtime.send(context_id, "later", queue=True, key="k")
     assert await world.runtime.send(context_id, "later", queue=True, key="k") == one
-    held.release.set()
+    blocking_tool.release.set()
     await world.runtime.rested(context_id)
     assert await world.runtime.send(context_id, "later", queue=True, key="k") == one
     assert said(await world.runtime.read_messages(context_id)) == ["first", "1", "later", "2"]
@@ -208,10 +208,10 @@ async def test_a_queued_request_keeps_its_answer_under_its_key(tmp_path: Path) -
 
 async def test_the_last_thousand_keys_are_known_after_a_restart(tmp_path: Path) -> None:
     store = files(tmp_path)
-    world, held = busy(tmp_path, store=store)
+    world, blocking_tool = busy(tmp_path, store=store)
     context_id = await world.start()
     await world.runtime.send(context_id, "first", key="key-first")
-    await held.started.wait()
+    await blocking_tool.started.wait()
     sent = {}
     for number in range(1100):
         answer = await world.runtime.send(context_id, str(number), key=f"key-{number}", queue=True)

@@ -305,9 +305,9 @@ async def test_concurrent_openers_share_one_context_even_when_one_is_cancelled(t
 
 async def test_a_draft_kept_during_another_commit_is_not_lost(tmp_path: Path) -> None:
     store = SlowStore()
-    held = NoteTool("held", "read_only", hold=True)
+    blocking_tool = NoteTool("held", "read_only", hold=True)
     calls = (ScriptedCall(tool="look", arguments={"text": "1"}), ScriptedCall(tool="held", arguments={"text": "2"}))
-    world = World(tmp_path, Answer(calls=calls), Answer(text="x"), store=store, tools=[held])
+    world = World(tmp_path, Answer(calls=calls), Answer(text="x"), store=store, tools=[blocking_tool])
     context_id = await world.start()
     store.refuses = lambda change: any(isinstance(message, ToolResult) for message in change.messages)
     await world.runtime.send(context_id, "go")
@@ -318,7 +318,7 @@ async def test_a_draft_kept_during_another_commit_is_not_lost(tmp_path: Path) ->
     store.seconds = 0.05
     switching = asyncio.create_task(world.runtime.switch_mode(context_id, "review"))
     await asyncio.sleep(0.01)
-    held.release.set()
+    blocking_tool.release.set()
     await switching
     store.seconds = 0
     await world.runtime.rested(context_id)
@@ -333,9 +333,9 @@ async def test_a_draft_kept_during_another_commit_is_not_lost(tmp_path: Path) ->
 
 async def test_no_call_starts_while_a_refused_draft_is_retried(tmp_path: Path) -> None:
     store = SlowStore()
-    held = NoteTool("held", "read_only", hold=True)
+    blocking_tool = NoteTool("held", "read_only", hold=True)
     calls = (ScriptedCall(tool="look"), ScriptedCall(tool="held"), CHANGE)
-    world = World(tmp_path, Answer(calls=calls), Answer(text="x"), store=store, tools=[held])
+    world = World(tmp_path, Answer(calls=calls), Answer(text="x"), store=store, tools=[blocking_tool])
     context_id = await world.start("review")
     store.refuses = lambda change: any(isinstance(message, ToolResult) for message in change.messages)
     await world.runtime.send(context_id, "go")
@@ -345,7 +345,7 @@ async def test_no_call_starts_while_a_refused_draft_is_retried(tmp_path: Path) -
     store.refuses = lambda _: False
     with pytest.raises(Conflict):
         await world.runtime.approve_all(context_id)
-    held.release.set()
+    blocking_tool.release.set()
     await world.runtime.rested(context_id)
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)

@@ -89,10 +89,10 @@ async def test_the_prompt_has_its_parts_in_their_order(tmp_path: Path) -> None:
     (request,) = world.model.requests
     review = Modes().all["review"].prompt
     whole = [persona_text(ADA), "You can use these tools:", review, "Speak of tulips.", f"Workspace: {tmp_path}"]
-    found = parts_of(request.system, *whole)
-    assert found == sorted(found)
-    assert found[0] == 0
-    assert "main.py" in request.system[found[-1] :]
+    parts = parts_of(request.system, *whole)
+    assert parts == sorted(parts)
+    assert parts[0] == 0
+    assert "main.py" in request.system[parts[-1] :]
 
 
 @pytest.mark.parametrize("mode", list(Modes().all))
@@ -298,13 +298,13 @@ class Witness(ScriptedAdapter):
     def __init__(self, store: MemoryStore, *answers: Answer) -> None:
         super().__init__(Script(turn=answers))
         self._store = store
-        self.kept: list[list[str]] = []
+        self.stored_kinds: list[list[str]] = []
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         (summary,) = await self._store.contexts()
         ids = await self._store.branch_ids(summary.context_id, "main")
         messages = await self._store.messages(summary.context_id, ids)
-        self.kept.append([type(message).__name__ for message in messages])
+        self.stored_kinds.append([type(message).__name__ for message in messages])
         async with aclosing(super().stream(request)) as events:
             async for event in events:
                 yield event
@@ -316,4 +316,4 @@ async def test_every_message_of_a_request_is_stored_before_the_request_is_sent(t
     world = World(tmp_path, store=store, adapter=witness)
     context_id = await world.start()
     await world.turn(context_id)
-    assert witness.kept == [["Text"], ["Text", "ToolRequest", "ToolResult"]]
+    assert witness.stored_kinds == [["Text"], ["Text", "ToolRequest", "ToolResult"]]

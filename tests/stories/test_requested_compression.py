@@ -115,12 +115,12 @@ async def test_compressing_is_refused_when_every_message_would_stay(tmp_path: Pa
 
 
 async def test_compressing_during_a_turn_is_refused_but_can_be_previewed(tmp_path: Path) -> None:
-    held = NoteTool("held", "read_only", hold=True)
-    world = Small(tmp_path, tools=[held])
+    blocking_tool = NoteTool("held", "read_only", hold=True)
+    world = Small(tmp_path, tools=[blocking_tool])
     context_id = await world.filled()
     world.model.answers_next(Answer(calls=(ScriptedCall(tool="held"),)))
     await world.runtime.send(context_id, "go")
-    await held.started.wait()
+    await blocking_tool.started.wait()
     with pytest.raises(Conflict, match="isn't finished"):
         await world.runtime.compress(context_id)
     with pytest.raises(Conflict, match="isn't finished"):
@@ -129,7 +129,7 @@ async def test_compressing_during_a_turn_is_refused_but_can_be_previewed(tmp_pat
     live = await world.runtime.context(context_id)
     assert live.core.turn is not None
     assert preview.messages <= live.core.turn.start
-    held.release.set()
+    blocking_tool.release.set()
     await world.runtime.rested(context_id)
 
 
@@ -138,7 +138,7 @@ async def test_messages_sent_during_a_compression_are_refused_or_queued(tmp_path
     context_id = await world.filled()
     world.model.hold = True
     compressing = asyncio.create_task(world.runtime.compress(context_id))
-    await world.model.asked.wait()
+    await world.model.requested.wait()
     for refused in (
         world.runtime.send(context_id, "now"),
         world.runtime.compress(context_id),
@@ -166,11 +166,11 @@ async def test_a_cancelled_compression_changes_nothing_and_raises_for_its_caller
     before = await world.ids(context_id)
     world.model.hold = True
     compressing = asyncio.create_task(world.runtime.compress(context_id))
-    await world.model.asked.wait()
+    await world.model.requested.wait()
     await world.runtime.cancel(context_id)
-    with pytest.raises(Conflict) as told:
+    with pytest.raises(Conflict) as caught:
         await compressing
-    assert told.value.reason.code is Code.CANCELLED
+    assert caught.value.reason.code is Code.CANCELLED
     live = await world.runtime.context(context_id)
     assert isinstance(live.state, Idle)
     assert list(live.branches) == ["main"]
@@ -186,7 +186,7 @@ async def test_a_compression_finishes_after_its_caller_is_cancelled(tmp_path: Pa
     context_id = await world.filled()
     world.model.hold = True
     compressing = asyncio.create_task(world.runtime.compress(context_id))
-    await world.model.asked.wait()
+    await world.model.requested.wait()
     compressing.cancel()
     await asyncio.wait([compressing])
     world.model.release.set()
@@ -268,9 +268,9 @@ async def test_two_compressions_are_undone_step_by_step(tmp_path: Path) -> None:
     assert await world.ids(context_id) == [*second, *since]
     assert (await main_of(world, context_id)).compressed is not None
     await world.runtime.undo_compression(context_id)
-    kept = len(first) - (len(first) - 10)
+    dropped = len(first) - (len(first) - 10)
     assert (await world.ids(context_id))[: len(first)] == first
-    assert await world.ids(context_id) == [*first, *second[1 + kept :], *since]
+    assert await world.ids(context_id) == [*first, *second[1 + dropped :], *since]
     assert list((await world.runtime.context(context_id)).branches) == ["main"]
 
 
@@ -292,9 +292,9 @@ async def test_a_compression_is_undone_after_later_forks_and_merges(tmp_path: Pa
     assert await world.ids(context_id) == [*before, *compressed[done.messages_kept + 1 :]]
     assert await world.ids(context_id, "early") == before
     assert await world.ids(context_id, "late") == late
-    found = await world.runtime.provenance(context_id, late[-1], branch="main")
-    assert found is not None
-    assert (found.branch, found.position) == ("late", len(late) - 1)
+    origin = await world.runtime.provenance(context_id, late[-1], branch="main")
+    assert origin is not None
+    assert (origin.branch, origin.position) == ("late", len(late) - 1)
     assert await world.runtime.provenance(context_id, before[-1], branch="main") is None
     await world.turn(context_id, "go on")
     world.check_requests()

@@ -28,7 +28,7 @@ async def test_contexts_evicted_during_a_switch_are_not_opened_twice(tmp_path: P
     before = await world.runtime.context(second)
     release = store.hold(lambda context_id, _: context_id == first)
     giving = asyncio.create_task(world.runtime.give_rule("allow", Scope(tool="change")))
-    await store.held.wait()
+    await store.reached.wait()
     for other in others:
         await world.runtime.context(other)
     assert await world.runtime.context(second) is before
@@ -70,8 +70,8 @@ async def test_elevate_reports_exactly_which_calls_start_and_wait(tmp_path: Path
     await world.turn(context_id)
     pending = [call.id for call in await world.runtime.pending_calls(context_id)]
     world.change.release.clear()
-    told = await world.runtime.elevate(context_id, calls=2)
-    assert (list(told.started), list(told.waiting)) == (pending[:2], pending[2:])
+    elevation = await world.runtime.elevate(context_id, calls=2)
+    assert (list(elevation.started), list(elevation.waiting)) == (pending[:2], pending[2:])
     assert [call.id for call in await world.runtime.pending_calls(context_id)] == pending[2:]
     world.change.release.set()
     await world.runtime.rested(context_id)

@@ -26,11 +26,11 @@ DONE = Answer(text="done")
 
 
 def asks(*calls: tuple[str, str] | tuple[str, str, str]) -> Answer:
-    made = []
+    calls_requested = []
     for tool, text, *path in calls:
         arguments = {"text": text, **({"path": path[0]} if path else {})}
-        made.append(ScriptedCall(tool=tool, arguments=arguments))
-    return Answer(calls=tuple(made))
+        calls_requested.append(ScriptedCall(tool=tool, arguments=arguments))
+    return Answer(calls=tuple(calls_requested))
 
 
 def files(tmp_path: Path) -> FileStore:
@@ -184,14 +184,14 @@ async def test_the_explanation_of_a_call_lists_every_step(tmp_path: Path) -> Non
     await world.turn(context_id)
     await approve(world, context_id, always="exact")
     (call,) = await world.dependencies.store.calls(context_id)
-    told = [
+    steps = [
         " ".join(translate(reason) for reason in (step.event, step.why) if reason is not None)
         for step in (await world.runtime.explain_call(context_id, call.id)).steps
     ]
-    assert told[0] == "Approval was required in Supervised mode. Supervised mode asks before actions like this."
-    assert told[1] == "Approved by local in Supervised mode. Approved by local."
-    assert told[-2].startswith("Started in Supervised mode.")
-    assert told[-1] == "Result: done."
+    assert steps[0] == "Approval was required in Supervised mode. Supervised mode asks before actions like this."
+    assert steps[1] == "Approved by local in Supervised mode. Approved by local."
+    assert steps[-2].startswith("Started in Supervised mode.")
+    assert steps[-1] == "Result: done."
     with pytest.raises(NotFound):
         await world.runtime.explain_call(context_id, "nothing")
 
@@ -385,8 +385,8 @@ async def test_elevation_starts_waiting_calls_and_ends_with_a_mode_switch(tmp_pa
     world = World(tmp_path, asks(("change", "a")), DONE, asks(("change", "b")))
     context_id = await world.start("review")
     await world.turn(context_id)
-    told = await world.runtime.elevate(context_id, minutes=10)
-    assert len(told.started) == 1
+    elevation = await world.runtime.elevate(context_id, minutes=10)
+    assert len(elevation.started) == 1
     await world.runtime.rested(context_id)
     assert world.change.ran == ["a"]
     await world.runtime.switch_mode(context_id, "review")

@@ -69,12 +69,12 @@ async def test_a_script_runs_only_as_it_was_shown(tmp_path: Path, release: str, 
         await let_run(world, context_id, call)
         await world.runtime.rested(context_id)
         (ran,) = (await world.runtime.read_calls(context_id)).items
-    made = script.with_name("made")
+    marker = script.with_name("made")
     if is_swapped:
         assert (ran.status, ran.reason and ran.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
-        assert not made.exists()
+        assert not marker.exists()
     else:
-        assert (ran.status, made.read_text()) == ("executed", "shown\n")
+        assert (ran.status, marker.read_text()) == ("executed", "shown\n")
 
 
 @pytest.mark.parametrize("switches", [False, True], ids=["approved", "released by a switch"])

@@ -30,11 +30,11 @@ class HeldDisk(Disk):
     """Once `holds` is set, whatever is written out waits in its thread for `release`."""
 
     def __init__(self) -> None:
-        self.holds, self.held, self.release = threading.Event(), threading.Event(), threading.Event()
+        self.holds, self.reached, self.release = threading.Event(), threading.Event(), threading.Event()
 
     def sync(self, fd: int) -> None:
         if self.holds.is_set():
-            self.held.set()
+            self.reached.set()
             assert self.release.wait(30)
         super().sync(fd)
 
@@ -73,7 +73,7 @@ async def test_a_call_that_runs_while_the_runtime_closes_under_a_command_in_its_
     await pay.started.wait()
     release = store.hold(anything)
     switching = asyncio.create_task(world.runtime.switch_mode(context_id, "supervised"))
-    await store.held.wait()
+    await store.reached.wait()
     closing = await closing_under(world)
     release.set()
     await asyncio.gather(closing, switching)
@@ -92,7 +92,7 @@ async def test_a_call_that_runs_while_the_runtime_closes_runs_once_also_with_fil
     await pay.started.wait()
     disk.holds.set()
     switching = asyncio.create_task(world.runtime.switch_mode(context_id, "supervised"))
-    await until(disk.held)
+    await until(disk.reached)
     closing = await closing_under(world)
     disk.release.set()
     await asyncio.gather(closing, switching)
@@ -113,7 +113,7 @@ async def test_a_send_in_flight_at_close_asks_no_model_afterwards(tmp_path: Path
     context_id = await world.start()
     release = store.hold(anything)
     sending = asyncio.create_task(world.runtime.send(context_id, "go"))
-    await store.held.wait()
+    await store.reached.wait()
     closing = await closing_under(world)
     release.set()
     await asyncio.gather(closing, sending)
@@ -130,7 +130,7 @@ async def test_a_send_in_flight_at_close_is_in_the_files_and_continue_answers_it
     await world.runtime.context(context_id)
     disk.holds.set()
     sending = asyncio.create_task(world.runtime.send(context_id, "go"))
-    await until(disk.held)
+    await until(disk.reached)
     closing = await closing_under(world)
     disk.release.set()
     await asyncio.gather(closing, sending)
@@ -191,7 +191,7 @@ async def test_an_opening_in_flight_at_close_commits_nothing_afterwards(tmp_path
     second = World(tmp_path, DONE, store=store, ids_from=_LATER)
     release = store.hold(anything)
     opening = asyncio.create_task(second.runtime.context(context_id))
-    await store.held.wait()
+    await store.reached.wait()
     closing = await closing_under(second)
     release.set()
     await closing
@@ -211,7 +211,7 @@ async def test_no_title_is_asked_for_after_close(tmp_path: Path) -> None:
     context_id = await world.start()
     release = store.hold(anything)
     sending = asyncio.create_task(world.runtime.send(context_id, "the first line"))
-    await store.held.wait()
+    await store.reached.wait()
     closing = await closing_under(world)
     release.set()
     await asyncio.gather(closing, sending)

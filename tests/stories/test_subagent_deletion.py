@@ -50,11 +50,11 @@ class HeldListing(MemoryStore):
         self.release = asyncio.Event()
 
     async def contexts(self) -> list[ContextSummary]:
-        found = await super().contexts()
+        summaries = await super().contexts()
         if self.holding:
             self.listed.set()
             await self.release.wait()
-        return found
+        return summaries
 
 
 async def test_a_sub_agent_created_during_its_parents_deletion_is_deleted_too(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ async def test_a_mode_that_comes_with_a_message_is_not_acknowledged_while_a_sub_
     child = await world.runtime.create_context(tmp_path, parent=parent)
     release = store.hold(lambda _, change: any(call.status == "executing" for call in change.calls))
     await world.runtime.send(child, "go")
-    await store.held.wait()
+    await store.reached.wait()
     sending = asyncio.create_task(world.runtime.send(parent, "hello", mode="plan"))
     await settle()
     assert not sending.done()
@@ -120,11 +120,11 @@ async def test_a_mode_that_comes_with_a_message_has_decided_what_waits_in_the_su
 class FailsOnce(ScriptedAdapter):
     """Its second request meets a bug."""
 
-    asked = 0
+    requests_seen = 0
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        self.asked += 1
-        if self.asked == 2:
+        self.requests_seen += 1
+        if self.requests_seen == 2:
             raise RuntimeError("a bug")
         async for event in super().stream(request):
             yield event
@@ -150,7 +150,7 @@ async def test_cancelling_the_parent_while_the_sub_agent_is_being_sent_leaves_no
         lambda held_id, change: held_id != context_id and isinstance(change.core.state, ProcessingUserMessage)
     )
     await world.runtime.send(context_id, "go")
-    await store.held.wait()
+    await store.reached.wait()
     cancelling = asyncio.create_task(world.runtime.cancel(context_id))
     await settle()
     release.set()
@@ -183,7 +183,7 @@ async def test_a_pause_while_a_sub_agent_is_just_ending_is_no_error(tmp_path: Pa
         lambda held_id, change: held_id != context_id and change.core.turn is None and bool(change.messages)
     )
     await world.runtime.send(context_id, "go")
-    await store.held.wait()
+    await store.reached.wait()
     pausing = asyncio.create_task(world.runtime.pause(context_id))
     await settle()
     release.set()
@@ -214,7 +214,7 @@ async def test_a_sub_agent_that_was_being_created_when_the_pause_came_sends_no_r
     context_id = await world.start()
     release = store.hold(lambda _, change: change.core.parent == context_id)
     await world.runtime.send(context_id, "go")
-    await store.held.wait()
+    await store.reached.wait()
     pausing = asyncio.create_task(world.runtime.pause(context_id))
     await settle()
     release.set()
@@ -284,18 +284,18 @@ async def test_the_persons_time_in_a_sub_agent_is_not_that_of_the_parents_turn(t
 
 @pytest.mark.parametrize("started", ["by itself", "by an approval"])
 async def test_while_a_sub_agent_works_no_time_runs_out_for_the_parent(tmp_path: Path, started: str) -> None:
-    held = NoteTool("held", "mutating", hold=True)
+    blocking_tool = NoteTool("held", "mutating", hold=True)
     together = Answer(calls=(ScriptedCall(tool="held"), DELEGATE))
     answers = [together, asks(("change", "a")), DONE, DONE]
-    world = family(tmp_path, *answers, tools=[held], limits=Limits(turn_seconds=0.3))
+    world = family(tmp_path, *answers, tools=[blocking_tool], limits=Limits(turn_seconds=0.3))
     context_id = await world.start()
     free = frozenset({"held", "delegate"} if started == "by itself" else {"held"})
     await world.runtime.set_policy(context_id, Policy(kind="white_list", tools=free))
     await world.runtime.send(context_id, "go")
-    await held.started.wait()
+    await blocking_tool.started.wait()
     if started == "by an approval":
         await world.runtime.approve_all(context_id)
-    held.release.set()
+    blocking_tool.release.set()
     child = await waiting_child(world, context_id)
     parent = await world.runtime.context(context_id)
     await asyncio.wait({present(parent.task)}, timeout=0.4)

@@ -93,12 +93,12 @@ async def test_a_switch_reaches_a_sub_agent_that_waits(tmp_path: Path) -> None:
 
 
 async def test_cancel_reaches_the_sub_agents(tmp_path: Path) -> None:
-    held = NoteTool("held", "mutating", hold=True)
+    blocking_tool = NoteTool("held", "mutating", hold=True)
     inner = Answer(calls=(ScriptedCall(tool="held"),))
-    world = family(tmp_path, delegates("hold"), inner, Answer(text="never"), tools=[held])
+    world = family(tmp_path, delegates("hold"), inner, Answer(text="never"), tools=[blocking_tool])
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
-    await held.started.wait()
+    await blocking_tool.started.wait()
     child = await child_of(world, context_id)
     await world.runtime.cancel(context_id)
     live = await world.runtime.rested(child)
@@ -109,15 +109,15 @@ async def test_cancel_reaches_the_sub_agents(tmp_path: Path) -> None:
 
 
 async def test_a_pause_pauses_the_sub_agents_and_resume_resumes_them(tmp_path: Path) -> None:
-    held = NoteTool("held", "mutating", hold=True)
+    blocking_tool = NoteTool("held", "mutating", hold=True)
     inner = [Answer(calls=(ScriptedCall(tool="held"),)), Answer(text="inner")]
-    world = family(tmp_path, delegates("hold"), *inner, Answer(text="outer"), tools=[held])
+    world = family(tmp_path, delegates("hold"), *inner, Answer(text="outer"), tools=[blocking_tool])
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
-    await held.started.wait()
+    await blocking_tool.started.wait()
     child = await child_of(world, context_id)
     await world.runtime.pause(context_id)
-    held.release.set()
+    blocking_tool.release.set()
     live = await world.runtime.rested(child)
     assert isinstance(live.state, Paused)
     await world.runtime.resume(context_id)
@@ -126,16 +126,16 @@ async def test_a_pause_pauses_the_sub_agents_and_resume_resumes_them(tmp_path: P
 
 
 async def test_pause_and_resume_reach_the_sub_agent_of_a_sub_agent(tmp_path: Path) -> None:
-    held = NoteTool("held", "mutating", hold=True)
+    blocking_tool = NoteTool("held", "mutating", hold=True)
     inmost = Answer(calls=(ScriptedCall(tool="held"), ScriptedCall(tool="change", arguments={"text": "x"}, id="2")))
     texts = [Answer(text=text) for text in ("inmost", "inner", "outer")]
-    world = family(tmp_path, delegates("1"), delegates("2"), inmost, *texts, tools=[held])
+    world = family(tmp_path, delegates("1"), delegates("2"), inmost, *texts, tools=[blocking_tool])
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
-    await held.started.wait()
+    await blocking_tool.started.wait()
     grandchild = await child_of(world, await child_of(world, context_id))
     await world.runtime.pause(context_id)
-    held.release.set()
+    blocking_tool.release.set()
     live = await world.runtime.rested(grandchild)
     assert isinstance(live.state, Paused)
     assert world.change.ran == []
@@ -195,8 +195,8 @@ async def test_a_context_in_a_cycle_of_parents_may_do_nothing(tmp_path: Path) ->
     world = family(tmp_path, CALL, store=store)
     one = await world.start()
     two = await world.runtime.create_context(tmp_path, parent=one)
-    kept = store._contexts[one]
-    kept.core = msgspec.structs.replace(kept.core, parent=two)
+    stored = store._contexts[one]
+    stored.core = msgspec.structs.replace(stored.core, parent=two)
     again = family(tmp_path, CALL, store=store, ids_from=1000)
     await again.turn(one)
     assert again.change.ran == []

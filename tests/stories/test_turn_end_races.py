@@ -32,10 +32,10 @@ class Slow(ScriptedAdapter):
 
     def __init__(self, *answers: Answer) -> None:
         super().__init__(Script(turn=answers))
-        self.asked, self.release = asyncio.Event(), asyncio.Event()
+        self.requested, self.release = asyncio.Event(), asyncio.Event()
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        self.asked.set()
+        self.requested.set()
         await self.release.wait()
         async for event in super().stream(request):
             yield event
@@ -46,11 +46,11 @@ async def test_a_cancel_of_a_turn_whose_driver_is_between_two_turns_ends_it(tmp_
     world = World(tmp_path, store=store, adapter=model)
     context_id = await world.start()
     await world.runtime.send(context_id, "one")
-    await model.asked.wait()
+    await model.requested.wait()
     await world.runtime.send(context_id, "two", queue=True)
     release = store.hold(lambda _, change: bool(change.calls))
     model.release.set()
-    await store.held.wait()
+    await store.reached.wait()
     answering = asyncio.create_task(world.runtime.answer(context_id, ["yes"]))
     await settle()
     cancelling = asyncio.create_task(world.runtime.cancel(context_id))
@@ -86,7 +86,7 @@ async def test_a_mode_that_comes_with_a_held_message_is_not_acknowledged_while_a
     parent, child = await mode_held_above(world)
     release = store.hold(lambda held_id, _: held_id == child)
     approving = asyncio.create_task(world.runtime.approve_all(child))
-    await store.held.wait()
+    await store.reached.wait()
     continuing = asyncio.create_task(world.runtime.continue_turn(parent))
     await settle()
     assert not continuing.done()
@@ -124,9 +124,9 @@ async def test_a_refusal_whose_write_the_store_refuses_still_ends_the_turn_with_
     await world.runtime.continue_turn(context_id)
     live = await world.runtime.rested(context_id)
     assert (live.state, live.core.last_turn, world.model.requests) == (Idle(), "error", [])
-    sent, told = await world.runtime.read_messages(context_id)
-    assert isinstance(told, ErrorMessage)
-    assert (sent.metadata.held, told.reason.code) == ("refused", Code.INVALID_PAYLOAD)
+    sent, refusal = await world.runtime.read_messages(context_id)
+    assert isinstance(refusal, ErrorMessage)
+    assert (sent.metadata.held, refusal.reason.code) == ("refused", Code.INVALID_PAYLOAD)
 
 
 async def test_approving_is_refused_while_results_wait_for_the_store(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ async def test_the_audit_contains_no_refused_pause(tmp_path: Path) -> None:
     world = World(tmp_path, store=store, adapter=model)
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
-    await model.asked.wait()
+    await model.requested.wait()
     await world.runtime.pause(context_id)
     store.refuses = lambda _, change: isinstance(change.core.state, Paused)
     model.release.set()
@@ -236,7 +236,7 @@ async def test_a_paused_parent_pauses_its_sub_agents(tmp_path: Path, how: str) -
     parent = await world.start()
     child = await world.runtime.create_context(tmp_path, parent=parent)
     await world.runtime.send(parent, "work")
-    await model.asked.wait()
+    await model.requested.wait()
     await world.runtime.pause(parent)
     model.release.set()
     assert isinstance((await world.runtime.rested(parent)).state, Paused)
@@ -263,10 +263,10 @@ async def test_continue_in_a_sub_agent_of_a_paused_parent_works(tmp_path: Path) 
     store.refuses = lambda refused_id, change: refused_id == child and bool(change.calls)
     await world.turn(child, "go")
     store.refuses = nothing
-    for event in (model.asked, model.release):
+    for event in (model.requested, model.release):
         event.clear()
     await world.runtime.send(parent, "work")
-    await model.asked.wait()
+    await model.requested.wait()
     await world.runtime.pause(parent)
     await world.runtime.continue_turn(child)
     live = await world.runtime.rested(child)
@@ -284,7 +284,7 @@ async def test_a_pause_of_a_parent_waits_for_a_sub_agents_start_in_its_commit(tm
     parent, child = await sent_and_waiting(world)
     release = store.hold(lambda held_id, _: held_id == child)
     approving = asyncio.create_task(world.runtime.approve_all(child))
-    await store.held.wait()
+    await store.reached.wait()
     pausing = asyncio.create_task(world.runtime.pause(parent))
     await settle()
     assert (pausing.done(), world.change.ran) == (False, [])

@@ -62,9 +62,9 @@ async def statuses(world: World, context_id: str) -> list[str]:
 
 async def undone(world: World, context_id: str) -> list[str]:
     """Undo the last change: the paths that are as they were. Nothing may be left out."""
-    found = await world.runtime.undo(context_id)
-    assert found.left == ()
-    return sorted(found.paths)
+    undo = await world.runtime.undo(context_id)
+    assert undo.left == ()
+    return sorted(undo.paths)
 
 
 async def refusal(world: World, context_id: str) -> Conflict:
@@ -348,9 +348,9 @@ async def test_a_recorded_change_that_never_happened_is_skipped(tmp_path: Path) 
     (world.workspace / "b.txt").write_text("b")
     async with world.runtime:
         context_id = await done(world)
-        kept = await artifacts_of(world, context_id)
+        artifacts = await artifacts_of(world, context_id)
         before = (await world.runtime.context(context_id)).workspace().content_hash("b.txt")
-        kept.changes.add(
+        artifacts.changes.add(
             ChangeEntry(call="lost", tool="write", files=(ChangedFile("b.txt", before, "f" * 64),)), [b"b"]
         )
     again = furnished(tmp_path, ids_from=1000)
@@ -390,8 +390,8 @@ async def test_damaged_undo_data_is_not_restored(tmp_path: Path) -> None:
 
 def copies_in(reasons: Sequence[Reason]) -> list[str]:
     """The contents of the files that an undo has set aside."""
-    (found,) = [reason.params["files"] for reason in reasons if reason.code is Code.UNDO_SET_ASIDE]
-    return [Path(path).read_text() for path in found.split(", ")]
+    (files,) = [reason.params["files"] for reason in reasons if reason.code is Code.UNDO_SET_ASIDE]
+    return [Path(path).read_text() for path in files.split(", ")]
 
 
 async def test_a_file_that_a_person_has_edited_since_stays_and_the_others_are_put_back(tmp_path: Path) -> None:
@@ -402,10 +402,10 @@ async def test_a_file_that_a_person_has_edited_since_stays_and_the_others_are_pu
     async with world.runtime:
         context_id = await done(world)
         (here / "b").write_text("by the person")
-        found = await world.runtime.undo(context_id)
-        assert found.paths == ("a", "c")
-        assert found.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "b"})
-        assert copies_in(found.left) == ["before"], "the version before the agent's change is at hand"
+        undo = await world.runtime.undo(context_id)
+        assert undo.paths == ("a", "c")
+        assert undo.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "b"})
+        assert copies_in(undo.left) == ["before"], "the version before the agent's change is at hand"
         assert [(here / name).read_text() for name in "abc"] == ["before", "by the person", "before"]
         assert await undone(world, context_id) == ["old"], "the next undo goes to the older change"
         assert (await refusal(world, context_id)).reason.code is Code.NOTHING_TO_UNDO
@@ -436,10 +436,10 @@ async def test_a_folder_that_replaced_a_file_stays_with_a_persons_files_in_it(
     async with world.runtime:
         context_id = await done(world)
         (world.workspace / "a" / "x").write_text("by the person")
-        found = await world.runtime.undo(context_id)
-        assert found.paths == ("a/y",)
-        assert found.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "a/x, a"})
-        assert copies_in(found.left) == ["before"]
+        undo = await world.runtime.undo(context_id)
+        assert undo.paths == ("a/y",)
+        assert undo.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "a/x, a"})
+        assert copies_in(undo.left) == ["before"]
         assert (world.workspace / "a" / "x").read_text() == "by the person"
 
 
@@ -450,10 +450,10 @@ async def test_a_file_in_the_place_of_a_folder_stays_where_a_person_has_edited_i
     async with world.runtime:
         context_id = await done(world)
         (world.workspace / "a").write_text("by the person")
-        found = await world.runtime.undo(context_id)
-        assert found.paths == ("b",)
-        assert found.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "a, a/x"})
-        assert copies_in(found.left) == ["before"]
+        undo = await world.runtime.undo(context_id)
+        assert undo.paths == ("b",)
+        assert undo.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "a, a/x"})
+        assert copies_in(undo.left) == ["before"]
         assert (world.workspace / "a").read_text() == "by the person"
 
 
@@ -466,9 +466,9 @@ async def test_undo_removes_no_file_that_it_could_not_set_aside(
     (world.workspace / "large").write_bytes(bytes(2_000_000))
     async with world.runtime:
         context_id = await done(world)
-        found = await world.runtime.undo(context_id)
-        assert found.paths == ("small",)
-        assert found.left == (
+        undo = await world.runtime.undo(context_id)
+        assert undo.paths == ("small",)
+        assert undo.left == (
             Reason(Code.UNDO_UNKEPT, {"paths": "moved"}),
             Reason(Code.UNDO_TOO_LARGE, {"paths": "large", "megabytes": 1}),
         )
@@ -484,8 +484,8 @@ async def test_a_file_that_cannot_be_restored_does_not_block_the_others(tmp_path
         context_id = await done(world)
         (world.workspace / "x").mkdir()
         (world.workspace / "x" / "own").write_text("of the person")
-        found = await world.runtime.undo(context_id)
-        assert found.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "x"})
+        undo = await world.runtime.undo(context_id)
+        assert undo.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "x"})
         assert (world.workspace / "a").read_text() == "before"
         assert (world.workspace / "folder" / "z").read_text() == "before"
         assert (world.workspace / "x" / "own").read_text() == "of the person"
@@ -503,8 +503,8 @@ async def test_a_folder_that_cannot_be_restored_does_not_block_the_others(tmp_pa
             (world.workspace / "folder").write_text("of the person")
         else:
             (world.workspace / "folder").symlink_to(tmp_path)
-        found = await world.runtime.undo(context_id)
-        assert found.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "folder/x, folder"})
+        undo = await world.runtime.undo(context_id)
+        assert undo.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "folder/x, folder"})
         assert (world.workspace / "a").read_text() == "before"
         assert (world.workspace / "z").read_text() == "before"
         assert not (tmp_path / "x").exists()
@@ -647,14 +647,16 @@ async def test_the_persons_own_git_is_untouched(tmp_path: Path) -> None:
     (here / "staged").write_text("staged")
     git(here, "add", "staged")
     (here / "a").write_text("not staged")
-    told = [git(here, *words) for words in (("status", "--porcelain"), ("stash", "list"), ("diff", "--cached"))]
-    held = tree_of(here / ".git")
+    outputs = [git(here, *words) for words in (("status", "--porcelain"), ("stash", "list"), ("diff", "--cached"))]
+    git_files = tree_of(here / ".git")
     async with world.runtime:
         context_id = await done(world)
         await world.runtime.undo(context_id)
         assert (here / "a").read_text() == "not staged"
-    assert tree_of(here / ".git") == held
-    assert told == [git(here, *words) for words in (("status", "--porcelain"), ("stash", "list"), ("diff", "--cached"))]
+    assert tree_of(here / ".git") == git_files
+    assert outputs == [
+        git(here, *words) for words in (("status", "--porcelain"), ("stash", "list"), ("diff", "--cached"))
+    ]
 
 
 async def test_a_hostile_folder_makes_git_run_nothing_and_change_nothing(tmp_path: Path) -> None:
@@ -744,10 +746,10 @@ async def test_more_files_than_can_be_recorded_are_reported(tmp_path: Path, monk
     world = furnished(tmp_path, runs("for n in $(seq 30); do echo > f$n; done"), DONE)
     async with world.runtime:
         context_id = await done(world)
-        found = await world.runtime.undo(context_id)
-        assert len(found.paths) == 20
-        assert [reason.code for reason in found.left] == [Code.UNDO_TOO_MANY]
-        assert "(+5)" in found.left[0].params["paths"]
+        undo = await world.runtime.undo(context_id)
+        assert len(undo.paths) == 20
+        assert [reason.code for reason in undo.left] == [Code.UNDO_TOO_MANY]
+        assert "(+5)" in undo.left[0].params["paths"]
 
 
 async def test_a_file_too_large_to_record_is_reported_and_a_new_one_is_removed(tmp_path: Path) -> None:
@@ -758,9 +760,9 @@ async def test_a_file_too_large_to_record_is_reported_and_a_new_one_is_removed(t
     (world.workspace / "large").write_bytes(bytes(1_500_000))
     async with world.runtime:
         context_id = await done(world)
-        found = await world.runtime.undo(context_id)
-        assert sorted(found.paths) == ["new", "small"]
-        assert found.left == (Reason(Code.UNDO_TOO_LARGE, {"paths": "large", "megabytes": 1}),)
+        undo = await world.runtime.undo(context_id)
+        assert sorted(undo.paths) == ["new", "small"]
+        assert undo.left == (Reason(Code.UNDO_TOO_LARGE, {"paths": "large", "megabytes": 1}),)
         assert not (world.workspace / "new").exists()
 
 
@@ -979,5 +981,5 @@ async def test_a_deleted_folder_that_was_too_deep_to_scan_is_reported(
     (world.workspace / "a" / "b" / "c" / "x").write_text("x")
     async with world.runtime:
         context_id = await done(world)
-        found = await world.runtime.undo(context_id)
-        assert [(reason.code, reason.params["paths"]) for reason in found.left] == [(Code.UNDO_UNSEEN, "a/b/c/")]
+        undo = await world.runtime.undo(context_id)
+        assert [(reason.code, reason.params["paths"]) for reason in undo.left] == [(Code.UNDO_UNSEEN, "a/b/c/")]

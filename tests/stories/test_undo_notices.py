@@ -30,8 +30,8 @@ def sent(world: World, number: int = -1) -> str:
 
 
 async def notes(world: World, context_id: str) -> list[SystemControl]:
-    found = await world.runtime.read_messages(context_id)
-    return [each for each in found if isinstance(each, SystemControl) and each.detail.get("about") == "undo"]
+    messages = await world.runtime.read_messages(context_id)
+    return [each for each in messages if isinstance(each, SystemControl) and each.detail.get("about") == "undo"]
 
 
 async def test_the_next_turn_tells_the_model_which_files_were_restored(tmp_path: Path) -> None:

@@ -47,10 +47,10 @@ async def results(world: World, context_id: str) -> list[str]:
 
 async def answers(world: World, context_id: str) -> list[str]:
     """What the tools answered in the next turn."""
-    known = len(await results(world, context_id))
+    count = len(await results(world, context_id))
     await world.turn(context_id, "go")
     assert isinstance((await world.runtime.context(context_id)).state, Idle)
-    return (await results(world, context_id))[known:]
+    return (await results(world, context_id))[count:]
 
 
 async def test_an_upload_is_stored_with_its_conversation_and_not_in_the_workspace(
@@ -114,12 +114,12 @@ async def test_a_folder_of_the_workspace_with_the_same_name_and_the_uploads_are_
         assert (await world.runtime.add_file(context_id, "given.txt", b"given text\n")).path == "uploads/given.txt"
         # An upload must not hide a file that messages of earlier versions name.
         assert (await world.runtime.add_file(context_id, "own.txt", b"other")).path == "uploads/own-2.txt"
-        listed, top, found, named, own, given, _ = await answers(world, context_id)
+        listed, top, globbed, named, own, uploaded, _ = await answers(world, context_id)
     assert listed.splitlines() == ["given.txt", "own-2.txt", "own.txt"]
     assert top == "uploads/"
-    assert sorted(found.splitlines()) == ["uploads/given.txt:1: given text", "uploads/own.txt:1: own text"]
+    assert sorted(globbed.splitlines()) == ["uploads/given.txt:1: given text", "uploads/own.txt:1: own text"]
     assert sorted(named.splitlines()) == ["uploads/given.txt", "uploads/own-2.txt", "uploads/own.txt"]
-    assert (own, given) == ("own text\n", "given text\n")
+    assert (own, uploaded) == ("own text\n", "given text\n")
     assert (world.workspace / "uploads" / "new.txt").read_text() == "new"
 
 
@@ -384,8 +384,8 @@ async def test_a_link_put_among_the_uploads_leads_nowhere(tmp_path: Path) -> Non
         for act in (world.runtime.copy_upload, world.runtime.remove_upload):
             with pytest.raises(NotFound):
                 await act(context_id, "link")
-        found = (await world.runtime.find_files(context_id)).items
-        assert [item.path for item in found] == ["uploads/data.csv"]
+        paths = (await world.runtime.find_files(context_id)).items
+        assert [item.path for item in paths] == ["uploads/data.csv"]
         assert "plum" not in "".join(await answers(world, context_id))
         exported = b"".join([piece async for piece in world.runtime.export_context(context_id)])
         assert b64encode(b"plum") not in exported

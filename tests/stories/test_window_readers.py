@@ -25,8 +25,8 @@ class SlowStore(MemoryStore):
     async def branch_ids(
         self, context_id: ContextId, branch: str, start: int = 0, stop: int | None = None
     ) -> list[MessageId]:
-        held, self.hold = self.hold, None
-        await (held.wait() if held is not None else asyncio.sleep(0))
+        gate, self.hold = self.hold, None
+        await (gate.wait() if gate is not None else asyncio.sleep(0))
         return await super().branch_ids(context_id, branch, start, stop)
 
     async def messages(self, context_id: ContextId, ids: Sequence[MessageId]) -> list[Message]:
@@ -44,10 +44,10 @@ async def test_concurrent_readers_load_each_message_into_the_history_once(tmp_pa
     context_id = await before.start()
     for _ in range(3):
         await before.turn(context_id)
-    known = (await before.runtime.meter(context_id)).tokens
+    tokens = (await before.runtime.meter(context_id)).tokens
     world = World(tmp_path, Answer(text="yes"), store=store, ids_from=10**6)
     meters = await asyncio.gather(*(world.runtime.meter(context_id) for _ in range(5)))
-    assert {meter.tokens for meter in meters} == {known}
+    assert {meter.tokens for meter in meters} == {tokens}
     await asyncio.gather(world.turn(context_id), *(world.runtime.meter(context_id) for _ in range(5)))
     (request,) = world.model.requests
     assert len(request.messages) == 7

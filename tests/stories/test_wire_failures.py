@@ -38,7 +38,7 @@ class Wire(FakeProvider):
     """Says what it is told to, to requests of a turn and to those for a summary."""
 
     def __init__(self, turn: Sequence[Said], summary: Sequence[Said] = ()) -> None:
-        plays = [tuple(each for each in said if isinstance(each, Answer)) for said in (turn, summary)]
+        plays = [tuple(each for each in part if isinstance(each, Answer)) for part in (turn, summary)]
         super().__init__(Script(turn=plays[0], summary=plays[1]))
         self._left = {"turn": list(turn), "summary": list(summary)}
 
@@ -53,10 +53,10 @@ class Wire(FakeProvider):
     async def _answer(self, body: bytes, writer: asyncio.StreamWriter) -> None:
         request = msgspec.json.decode(body)
         left = self._left[_purpose(request)]
-        said = left.pop(0) if left and not self.find_faults(body) else None
-        if isinstance(said, bytes):
+        reply = left.pop(0) if left and not self.find_faults(body) else None
+        if isinstance(reply, bytes):
             self.requests.append(request)
-            writer.write(said)
+            writer.write(reply)
         else:
             await super()._answer(body, writer)
 
@@ -84,7 +84,7 @@ def refusing(status: int, message: str = "no luck today", **headers: str) -> byt
 async def wired(
     tmp_path: Path, turn: Sequence[Said], summary: Sequence[Said] = (), **options: Any
 ) -> AsyncIterator[tuple[World, Wire]]:
-    is_silent = any(isinstance(said, Answer) and said.silence is not None for said in (*turn, *summary))
+    is_silent = any(isinstance(part, Answer) and part.silence is not None for part in (*turn, *summary))
     async with Wire(turn, summary) as wire:
         adapter = OpenAIAdapter(wire.base_url, "key", silence_seconds=SILENCE if is_silent else 60)
         world = World(tmp_path, adapter=adapter, limits=Limits(retries=RETRIES), **options)
@@ -97,7 +97,7 @@ async def wired(
 class Failure(msgspec.Struct, frozen=True):
     """What is said, how often until nobody asks again, and what the person is told; `partial` is what stays."""
 
-    said: Said
+    refusal: Said
     code: Code
     params: dict[str, Any]
     times: int = SPENT
@@ -201,7 +201,7 @@ async def test_a_provider_failure_is_reported_and_the_conversation_continues(
     tmp_path: Path, name: str, how: str | None
 ) -> None:
     failure = FAILURES[name]
-    async with wired(tmp_path, [LOOKS, *[failure.said] * failure.times, FINE]) as (world, wire):
+    async with wired(tmp_path, [LOOKS, *[failure.refusal] * failure.times, FINE]) as (world, wire):
         context_id = await world.start()
         await world.turn(context_id, "please look")
         live = await world.runtime.context(context_id)
@@ -209,9 +209,9 @@ async def test_a_provider_failure_is_reported_and_the_conversation_continues(
         assert len(wire.requests) == 1 + failure.times
         messages = await world.runtime.read_messages(context_id)
         reason = check_told(messages[-1], failure.code, failure.params)
-        kept = [message for message in messages if isinstance(message, Text) and message.role == "assistant"]
+        texts = [message for message in messages if isinstance(message, Text) and message.role == "assistant"]
         partials = [] if failure.partial is None else [(failure.partial, "cut")]
-        assert [(text.content, text.ended) for text in kept] == partials, "one of them, however often it was tried"
+        assert [(text.content, text.ended) for text in texts] == partials, "one of them, however often it was tried"
         assert len(world.ambient.slept) == failure.times - 1
 
         await go_on(world, context_id, how)
@@ -223,7 +223,7 @@ async def test_a_provider_failure_is_reported_and_the_conversation_continues(
         roles = ["user", "assistant", "tool"]
         assert [message["role"] for message in sent] == (roles if how is None else [*roles, "user"])
         assert how is None or sent[-1]["content"] == how
-        said = json.dumps(sent, ensure_ascii=False)
+        sent_text = json.dumps(sent, ensure_ascii=False)
         for words in (
             translate(reason),
             translate(reason, "zh"),
@@ -231,12 +231,12 @@ async def test_a_provider_failure_is_reported_and_the_conversation_continues(
             "Half",
             "I will",
         ):
-            assert words not in said
+            assert words not in sent_text
 
 
 async def test_retry_after_of_a_provider_is_honoured_until_the_retries_are_spent(tmp_path: Path) -> None:
     failure = FAILURES["429 with a time"]
-    async with wired(tmp_path, [failure.said] * failure.times) as (world, _):
+    async with wired(tmp_path, [failure.refusal] * failure.times) as (world, _):
         await world.turn(await world.start())
         assert world.ambient.slept == [7] * RETRIES
         waits = [state for state in world.entered if isinstance(state, TransientError)]
@@ -349,8 +349,8 @@ async def test_the_window_size_is_learned_from_a_refusal_that_names_it(tmp_path:
 
 @too_long
 async def test_a_request_that_stays_too_long_is_an_error_and_can_be_continued(tmp_path: Path, server: str) -> None:
-    said = TOO_LONG[server]
-    async with wired(tmp_path, [*TALKS, said, said, FINE], [IN_SHORT]) as (world, wire):
+    reply = TOO_LONG[server]
+    async with wired(tmp_path, [*TALKS, reply, reply, FINE], [IN_SHORT]) as (world, wire):
         context_id = await talked(world)
         await world.turn(context_id, "and now?")
         live = await world.runtime.context(context_id)
@@ -365,8 +365,8 @@ async def test_a_request_that_stays_too_long_is_an_error_and_can_be_continued(tm
 
 
 async def test_a_request_that_cannot_be_compressed_is_retried_once_and_reported(tmp_path: Path) -> None:
-    said = TOO_LONG["OpenAI"]
-    async with wired(tmp_path, [said, said]) as (world, wire):
+    reply = TOO_LONG["OpenAI"]
+    async with wired(tmp_path, [reply, reply]) as (world, wire):
         context_id = await world.start()
         await world.turn(context_id)
         (error,) = await errors(world, context_id)
@@ -389,15 +389,15 @@ async def test_without_auto_compress_fewer_messages_are_sent(tmp_path: Path) -> 
 # a summary that fails
 
 SUMMARY_FAILURES = {
-    **{name: (failure.said, failure.code) for name, failure in FAILURES.items()},
-    **{f"too long, {server}": (said, Code.MODEL_TOO_LONG) for server, said in TOO_LONG.items()},
+    **{name: (failure.refusal, failure.code) for name, failure in FAILURES.items()},
+    **{f"too long, {server}": (refusal, Code.MODEL_TOO_LONG) for server, refusal in TOO_LONG.items()},
 }
 
 
 @pytest.mark.parametrize("name", SUMMARY_FAILURES)
 async def test_a_turn_continues_without_a_summary_when_the_model_gives_none(tmp_path: Path, name: str) -> None:
-    said, code = SUMMARY_FAILURES[name]
-    async with wired(tmp_path, [*TALKS, TOO_LONG["OpenAI"], FINE], [said, said]) as (world, wire):
+    reply, code = SUMMARY_FAILURES[name]
+    async with wired(tmp_path, [*TALKS, TOO_LONG["OpenAI"], FINE], [reply, reply]) as (world, wire):
         context_id = await talked(world)
         await world.turn(context_id, "and now?")
         live = await world.runtime.context(context_id)

@@ -69,7 +69,7 @@ async def settle(runtime: Runtime, name: str) -> None:
                 await runtime.continue_turn(name)
 
 
-async def check(runtime: Runtime, name: str, said: list[str], steps: list[str]) -> None:
+async def check(runtime: Runtime, name: str, user_ids: list[str], steps: list[str]) -> None:
     """Before or after, never between; nothing acknowledged is lost; what is there can be undone, and it goes on."""
     if "created" not in steps:
         return
@@ -77,7 +77,7 @@ async def check(runtime: Runtime, name: str, said: list[str], steps: list[str]) 
     assert is_resting(live.state)
     assert not isinstance(live.state, Failed)
     whole = await unfolded(runtime, live, MAIN)
-    await _check_said(runtime, live, whole, said)
+    await _check_said(runtime, live, whole, user_ids)
     await _check_chain(runtime, live)
     _check_steps(live, steps)
     wire.check((await runtime.read_window(name)).request)
@@ -99,11 +99,11 @@ async def unfolded(runtime: Runtime, live: LiveContext, branch: str) -> list[Mes
     return own if done is None else [*await unfolded(runtime, live, done.original), *own[done.replacement_length :]]
 
 
-async def _check_said(runtime: Runtime, live: LiveContext, whole: list[MessageId], said: list[str]) -> None:
+async def _check_said(runtime: Runtime, live: LiveContext, whole: list[MessageId], user_ids: list[str]) -> None:
     messages = await runtime.dependencies.store.messages(live.id, whole)
-    found = [message.id for message in messages if isinstance(message, Text) and message.role == "user"]
-    assert found[: len(said)] == said, "what was acknowledged is there, in its order"
-    assert len(found) <= len(said) + 1, "and at most the one that was being sent"
+    ids = [message.id for message in messages if isinstance(message, Text) and message.role == "user"]
+    assert ids[: len(user_ids)] == user_ids, "what was acknowledged is there, in its order"
+    assert len(ids) <= len(user_ids) + 1, "and at most the one that was being sent"
     assert not [m for m in messages if isinstance(m, ErrorMessage) and m.timestamp == ""], "and it can be read"
 
 

@@ -49,12 +49,12 @@ class Model(ScriptedAdapter):
         super().__init__(Script())
         self._player = _Endless(Script(turn=tuple(turn), summary=tuple(summary)))
         self.hold = False
-        self.asked, self.release = asyncio.Event(), asyncio.Event()
+        self.requested, self.release = asyncio.Event(), asyncio.Event()
         self.reports: Callable[[], int] | None = None
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         if self.hold and request.purpose == "summary":
-            self.asked.set()
+            self.requested.set()
             await self.release.wait()
         async with aclosing(super().stream(request)) as events:
             async for event in events:
@@ -87,10 +87,10 @@ class Small(World):
         **options: Any,
     ) -> None:
         self.changes: list[Change] = []
-        made = model or Model(answers, summaries)
+        used_model = model or Model(answers, summaries)
         options.setdefault("trace_change", lambda _, change: self.changes.append(change))
-        super().__init__(workspace, adapter=made, budget=budget, **options)
-        self.model = made
+        super().__init__(workspace, adapter=used_model, budget=budget, **options)
+        self.model = used_model
 
     async def ids(self, context_id: ContextId, branch: str = "main") -> list[str]:
         return list(await self.dependencies.store.branch_ids(context_id, branch))
@@ -100,8 +100,8 @@ class Small(World):
 
     async def summaries(self, context_id: str, branch: str | None = None) -> list[SystemControl]:
         """Those that stand on a branch."""
-        found = await self.messages(context_id, branch)
-        return [each for each in found if isinstance(each, SystemControl) and each.kind == "summary"]
+        messages = await self.messages(context_id, branch)
+        return [each for each in messages if isinstance(each, SystemControl) and each.kind == "summary"]
 
     async def fill(self, context_id: str) -> None:
         """Turns, until a message of many words is too much for the window."""

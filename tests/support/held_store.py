@@ -43,7 +43,7 @@ class HeldStore(MemoryStore):
 
     def hold(self, fits: Fits) -> asyncio.Event:
         """Hold every write that fits from now on, until the event that this gives is set."""
-        self._fits, self._release, self.held = fits, asyncio.Event(), asyncio.Event()
+        self._fits, self._release, self.reached = fits, asyncio.Event(), asyncio.Event()
         return self._release
 
     async def create(self, change: Change) -> int:
@@ -56,7 +56,7 @@ class HeldStore(MemoryStore):
 
     async def _pass(self, context_id: ContextId, change: Change) -> None:
         if self._fits(context_id, change):
-            self.held.set()
+            self.reached.set()
             await self._release.wait()
         if self.refuses(context_id, change):
             raise StoreRefused(Code.STORE_REFUSED, detail="as it was told to")

@@ -50,10 +50,10 @@ def files_at(folder: Path) -> FileStore:
 def configuration(folder: Path) -> Configuration:
     """The person's own files lie in `folder/own`; what they trust in `folder/data`."""
     (folder / "own").mkdir(exist_ok=True)
-    made = Configuration(folder / "own" / "config.toml")
-    made.trust_store = Trust(folder / "data" / "trust.json", lambda: NOW)
-    made.read_mcp_server_warnings = mcp_server_warnings
-    return made
+    configuration = Configuration(folder / "own" / "config.toml")
+    configuration.trust_store = Trust(folder / "data" / "trust.json", lambda: NOW)
+    configuration.read_mcp_server_warnings = mcp_server_warnings
+    return configuration
 
 
 def lender(folder: Path, name: str = "docs", **more: Any) -> MCPServerDefinition:
@@ -79,7 +79,7 @@ def furnished(folder: Path, *answers: Answer, workspace: Path | None = None, **o
     where = workspace or folder / "workspace"
     where.mkdir(exist_ok=True)
     own = configuration(folder)
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "tools": builtins(),
         "baseline_cache": folder / "data" / "cache" / "baselines",
         "trust": own,
@@ -89,7 +89,7 @@ def furnished(folder: Path, *answers: Answer, workspace: Path | None = None, **o
         "private_folders": (folder / "data", folder / "own"),
         **options,
     }
-    return World(where, *answers, store=given.pop("store", None) or files_at(folder), **given)
+    return World(where, *answers, store=defaults.pop("store", None) or files_at(folder), **defaults)
 
 
 async def ready(runtime: Runtime, *names: str, folders: Sequence[str] = ()) -> None:

@@ -44,10 +44,10 @@ def answer(number: Any, text: str) -> None:
 
 def tools() -> list[dict[str, Any]]:
     try:
-        found: list[dict[str, Any]] = json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))
+        tools_read: list[dict[str, Any]] = json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
         return USUAL
-    return [{"inputSchema": TEXT, **tool} for tool in found]
+    return [{"inputSchema": TEXT, **tool} for tool in tools_read]
 
 
 HANGS: list[str] = []
@@ -88,11 +88,11 @@ def read(uri: str) -> dict[str, Any]:
 
 
 def prompt(number: Any, params: dict[str, Any]) -> None:
-    given = params.get("arguments") or {}
-    if params["name"] != "review" or "language" not in given:
+    values = params.get("arguments") or {}
+    if params["name"] != "review" or "language" not in values:
         send({"id": number, "error": {"code": -32602, "message": "no such prompt"}})
         return
-    text = f"Review this change in {given['language']}."
+    text = f"Review this change in {values['language']}."
     send({"id": number, "result": {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}})
 
 

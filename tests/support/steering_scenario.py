@@ -110,11 +110,11 @@ async def check(runtime: Runtime, name: str, done: list[str], ran: Counter[str])
 async def _check_rules(runtime: Runtime, live: Any, done: list[str]) -> None:
     here = [rule for rule in live.core.rules if rule.scope.folder == "deploy"]
     good = [rule for rule in await runtime.rules() if rule.scope.tool == f"tool-{live.id}"]
-    for given, revoked, found in (("rule", "revoked", here), ("rule_for_good", "revoked_for_good", good)):
+    for created, revoked, rules in (("rule", "revoked", here), ("rule_for_good", "revoked_for_good", good)):
         if revoked in done:
-            assert not found
-        elif given in done and not _may_be_under_way(revoked, done):
-            assert len(found) == 1
+            assert not rules
+        elif created in done and not _may_be_under_way(revoked, done):
+            assert len(rules) == 1
     assert not [rule for rule in await runtime.rules() if rule.id.startswith("damaged")]
 
 
@@ -128,12 +128,12 @@ async def _check_messages(runtime: Runtime, name: str, live: Any, done: list[str
     pool = await store.messages(live.id, await store.message_ids(live.id))
     queued = [message_id for item in live.core.queue for message_id in item.message_ids]
     for text in ("one", "two", "three"):
-        found = [message.id for message in pool if isinstance(message, Text) and message.content == text]
-        assert len(found) <= 1
+        message_ids = [message.id for message in pool if isinstance(message, Text) and message.content == text]
+        assert len(message_ids) <= 1
         if text in done:
             ids = {each for branch in live.branches for each in await store.branch_ids(live.id, branch)}
-            assert found, f"{text} is lost"
-            assert (found[0] in ids) != (found[0] in queued)
+            assert message_ids, f"{text} is lost"
+            assert (message_ids[0] in ids) != (message_ids[0] in queued)
     calls = [call.id for message in pool if isinstance(message, ToolRequest) for call in message.calls]
     still_open = {call.id for call in live.calls.values() if call.is_open}
     results = Counter(message.call_id for message in pool if isinstance(message, ToolResult))

@@ -93,8 +93,8 @@ def test_a_refused_step_leaves_the_old_file_and_no_temporary_one(path: Path, ste
     operations = Traced(fails_at=step)
     with pytest.raises(OSError, match="No space left"):
         replace_file(path, [NEW], operations=operations)
-    held = NEW if operations.trace[-1] == "sync folder" else OLD  # then it lies there, but maybe not for ever
-    assert (path.read_bytes(), names_in(path.parent)) == (held, ["file.json"])
+    expected = NEW if operations.trace[-1] == "sync folder" else OLD  # then it lies there, but maybe not for ever
+    assert (path.read_bytes(), names_in(path.parent)) == (expected, ["file.json"])
 
 
 def test_an_exception_of_the_content_or_of_the_preparation_leaves_the_old_file(path: Path) -> None:
@@ -219,7 +219,7 @@ PLACES = {"private": _private, "credentials": _credentials, "store": _store, "wo
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_kill_before_any_step_leaves_the_old_file_whole_or_the_new_one(place: str, tmp_path: Path) -> None:
-    seen = set()
+    contents = set()
     for number in range(40):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -231,10 +231,10 @@ def test_a_kill_before_any_step_leaves_the_old_file_whole_or_the_new_one(place: 
         after = (folder / "file").read_bytes()
         assert after in (before, before.replace(OLD, NEW).replace(b"the-old-content", b"the-new-content"))
         assert all(stat.S_IMODE(each.stat().st_mode) == 0o600 for each in folder.iterdir())
-        seen.add(after)
+        contents.add(after)
         if code == 0:
             break
-    assert (code, number > 3, len(seen), names_in(folder)) == (0, True, 2, ["file"])
+    assert (code, number > 3, len(contents), names_in(folder)) == (0, True, 2, ["file"])
 
 
 def test_changes_and_uploads_leave_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

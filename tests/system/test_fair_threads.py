@@ -95,8 +95,8 @@ async def scan_beside_bob(tmp_path: Path, begun: threading.Semaphore, gate: thre
                 await asyncio.to_thread(begun.acquire)
             own = (await bob.request("POST", "/api/contexts", {"workspace": str(tmp_path / "bob")}))["context_id"]
             assert (await bob.request("POST", f"/api/contexts/{own}/workspace-overview"))["message_id"]
-            found = await bob.request("GET", f"/api/contexts/{own}/files?query=bob")
-            assert [each["path"] for each in found["items"]] == ["bob.txt"]
+            response = await bob.request("GET", f"/api/contexts/{own}/files?query=bob")
+            assert [each["path"] for each in response["items"]] == ["bob.txt"]
             assert not any(scan.done() for scan in scans)
             assert not begun.acquire(blocking=False), "Anna has no more threads than that"
             gate.set()
@@ -119,15 +119,15 @@ def test_an_ignore_file_over_the_limit_is_not_applied_and_is_named(tmp_path: Pat
     (tmp_path / "sub" / "a.log").touch()
     (tmp_path / ".gitignore").write_text("*.tmp\n")
     (tmp_path / "b.tmp").touch()
-    told = "[ignore files not applied, over the limit of 2000 rules, 4000 wildcards, 128 kB: sub/.gitignore]"
+    notice = "[ignore files not applied, over the limit of 2000 rules, 4000 wildcards, 128 kB: sub/.gitignore]"
     workspace = Workspace(tmp_path)
     listed = _list_folder(workspace, ".", 3, lambda: False)
     assert "sub/a.log" in listed
     assert "b.tmp" not in listed
-    assert told in listed
-    assert told in _list_folder(workspace, "sub", 2, lambda: False)
-    assert told in _match_glob(workspace, ".", lambda path: path.endswith(".log"), lambda: False)
-    assert told in overview.describe_workspace(workspace, OverviewSettings(), len)
+    assert notice in listed
+    assert notice in _list_folder(workspace, "sub", 2, lambda: False)
+    assert notice in _match_glob(workspace, ".", lambda path: path.endswith(".log"), lambda: False)
+    assert notice in overview.describe_workspace(workspace, OverviewSettings(), len)
 
 
 def test_ignore_files_that_hold_in_one_folder_share_the_limit(tmp_path: Path) -> None:
@@ -164,13 +164,13 @@ def test_undo_covers_every_file_once_ignore_rules_have_used_their_budget(
     (tmp_path / ".gitignore").write_text("sub\n")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a").touch()
-    seen: list[str] = []
+    scanned: list[str] = []
     fd = os.open(tmp_path, os.O_RDONLY)
     try:
-        tree.scan(fd, str(tmp_path), (), 100, lambda _fd, _name, path, _status: seen.append(path), lambda: False)
+        tree.scan(fd, str(tmp_path), (), 100, lambda _fd, _name, path, _status: scanned.append(path), lambda: False)
     finally:
         os.close(fd)
-    assert "sub/a" in seen
+    assert "sub/a" in scanned
 
 
 def test_work_after_the_end_is_refused_every_time() -> None:

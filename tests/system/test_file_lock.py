@@ -54,19 +54,19 @@ def test_a_second_holder_waits_for_the_first_and_follows_when_that_is_killed(tmp
     holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert holder.stdin is not None
     assert holder.stdout is not None
-    held = threading.Event()
+    is_held = threading.Event()
 
     def follow() -> None:
         with locked_folder(path) if path.is_dir() else locked_file(path):
-            held.set()
+            is_held.set()
 
     with holder:
         assert holder.stdout.readline() == b"held\n"
         thread = threading.Thread(target=follow)
         thread.start()
-        assert not held.wait(0.2)
+        assert not is_held.wait(0.2)
         holder.kill()
-        assert held.wait(30)
+        assert is_held.wait(30)
         thread.join()
 
 

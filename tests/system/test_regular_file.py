@@ -31,8 +31,8 @@ def make(path: Path, kind: str) -> None:
     elif kind == "pipe":
         os.mkfifo(path)
     else:
-        with socket.socket(socket.AF_UNIX) as made:
-            made.bind(str(path))
+        with socket.socket(socket.AF_UNIX) as unix_socket:
+            unix_socket.bind(str(path))
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe"])

@@ -25,10 +25,10 @@ sys.exit({status})
 
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
-    made = Command(tmp_path)
-    made.environment.pop("VISUAL", None)
-    made.environment.pop("EDITOR", None)
-    return made
+    new_command = Command(tmp_path)
+    new_command.environment.pop("VISUAL", None)
+    new_command.environment.pop("EDITOR", None)
+    return new_command
 
 
 def set_editor(command: Command, status: int = 0) -> Path:

@@ -62,10 +62,10 @@ def test_decisions_before_quitting_the_cards_are_applied_and_the_rest_waits(comm
         terminal.type("go")
         for line in ("y", "n", "q"):
             answer(terminal, line)
-        told = terminal.wait_for(" › ")
-        assert "Applied: 1 approved, 1 rejected." in told
-        assert "✓ write_file one: Wrote 2 bytes" in told
-        assert "need approval (2):\r\n│ · write_file three\r\n│ · write_file four\r\n" in told
+        output = terminal.wait_for(" › ")
+        assert "Applied: 1 approved, 1 rejected." in output
+        assert "✓ write_file one: Wrote 2 bytes" in output
+        assert "need approval (2):\r\n│ · write_file three\r\n│ · write_file four\r\n" in output
         assert files(command) == {"one"}
         terminal.type("")
         assert "+++ three" in answer(terminal, "y")
@@ -83,8 +83,8 @@ def test_a_call_approved_before_quit_finishes(command: Command) -> None:
         terminal.wait_for("Applied: 1 approved.")
         terminal.wait_for("under2way")
         (command.workspace / "seen").touch()
-        told = terminal.wait_for("pilothouse --context")
-        assert "│ · execute touch other" in told
+        output = terminal.wait_for("pilothouse --context")
+        assert "│ · execute touch other" in output
         assert terminal.process.wait(20) == 0
     assert files(command) == {"seen", "ended"}
 
@@ -112,14 +112,14 @@ def test_ctrl_c_at_the_list_of_rules_does_not_make_leaving_a_cancel(command: Com
 
 def test_decisions_before_the_end_of_the_input_are_applied(command: Command) -> None:
     model = command.script(writes("one", "two"), DONE)
-    code, output, _ = command.run("--mode", "supervised", "--model", model, given="go\ny\n")
+    code, output, _ = command.run("--mode", "supervised", "--model", model, stdin="go\ny\n")
     assert (code, "Applied: 1 approved." in output, files(command)) == (0, True, {"one"})
 
 
 def test_an_edit_that_is_refused_costs_no_other_decision(command: Command) -> None:
     model = command.script(writes("one", "two"), DONE)
-    given = 'go\ny\ne\n{"path": "two", "text": "no such argument"}\ny\no\ny\n/quit\n'
-    code, output, _ = command.run("--mode", "supervised", "--model", model, given=given)
+    stdin = 'go\ny\ne\n{"path": "two", "text": "no such argument"}\ny\no\ny\n/quit\n'
+    code, output, _ = command.run("--mode", "supervised", "--model", model, stdin=stdin)
     assert (code, files(command)) == (0, {"one", "two"})
     assert output.count("+++ one") == 1
     assert output.count("+++ two") == 2
@@ -127,8 +127,8 @@ def test_an_edit_that_is_refused_costs_no_other_decision(command: Command) -> No
 
 def test_approve_all_approves_only_the_first_call_unless_confirmed(command: Command) -> None:
     model = command.script(writes("one", "two", "three"), writes("four", "five"), DONE)
-    given = "go\na\nq\n/cancel\ngo\na\nn\n/quit\n"
-    _, output, _ = command.run("--mode", "supervised", "--model", model, given=given)
+    stdin = "go\na\nq\n/cancel\ngo\na\nn\n/quit\n"
+    _, output, _ = command.run("--mode", "supervised", "--model", model, stdin=stdin)
     assert files(command) == {"one", "four"}
     assert output.count("Applied: 1 approved.") == 2
 
@@ -149,9 +149,9 @@ def test_a_rule_given_at_a_card_answers_the_other_cards_that_it_covers(command: 
         assert shown.rindex("+++ elsewhere") > shown.rindex("Your rule")
         assert files(command) == {"old"}, "nothing starts while the person reads"
         assert "+++ docs/old" in answer(terminal, "q"), "what is dangerous has an answer of its own"
-        told = terminal.wait_for(" › ")
-        assert "Applied: 1 approved, 1 rejected, 2 allowed by your rule." in told
-        assert "│ · write_file docs/old" in told
+        output = terminal.wait_for(" › ")
+        assert "Applied: 1 approved, 1 rejected, 2 allowed by your rule." in output
+        assert "│ · write_file docs/old" in output
         terminal.type("/why")
         assert "Allowed by a rule" in terminal.wait_for(" › ")
     assert files(command) == {"one", "two", "three", "old"}
@@ -179,16 +179,16 @@ def test_a_rule_starts_no_call_that_was_not_read_to_its_end(command: Command) ->
         terminal.wait_for("next page (2 of")
         terminal.wait_for("later > ")
         terminal.type("q")
-        told = terminal.wait_for(" › ")
-        assert "Applied: 1 approved, 1 allowed by your rule." in told
-        assert "│ · write_file docs/long" in told
+        output = terminal.wait_for(" › ")
+        assert "Applied: 1 approved, 1 allowed by your rule." in output
+        assert "│ · write_file docs/long" in output
     assert files(command) == {"one", "two"}
 
 
 def test_leaving_the_cards_of_a_sub_agent_applies_nothing_with_a_notice(command: Command) -> None:
     outer = {"calls": [{"tool": "delegate", "arguments": {"task": "write"}}]}
     model = command.script(outer, writes("one", "two"), DONE)
-    _, output, _ = command.run("--mode", "review", "--model", model, given="go\ny\nq\n/quit\n")
+    _, output, _ = command.run("--mode", "review", "--model", model, stdin="go\ny\nq\n/quit\n")
     assert "decisions on these actions (1) weren't applied" in output
     assert "Cancelled." in output
     assert files(command) == set()

@@ -107,16 +107,16 @@ def test_a_long_card_needs_one_press_of_the_space_bar_for_each_screen(command: C
     lines = "\n".join(f"echo line {number}" for number in range(500))
     with conversation(command, runs(f"{lines}\ntouch ran"), {"text": "I see."}) as terminal:
         terminal.type("go")
-        page = seen = terminal.wait_for("later > ")
+        page = output = terminal.wait_for("later > ")
         presses = 0
         while QUESTION not in page:
             terminal.press(" ")
             presses += 1
             page = terminal.wait_for("later > ")
-            seen += page
-        assert [number for number in range(500) if f"echo line {number}\r" not in seen] == []
+            output += page
+        assert [number for number in range(500) if f"echo line {number}\r" not in output] == []
         assert presses <= 500 // (ROWS - 3) + 1
-        assert max(len(page.splitlines()) for page in seen.split("later > ")[1:]) <= ROWS
+        assert max(len(page.splitlines()) for page in output.split("later > ")[1:]) <= ROWS
         terminal.type("n too long for today")  # the space bar is an ordinary key again
         assert terminal.wait_for("I see.").count("too long for today") == 2, "what was typed, and the result"
     assert not (command.workspace / "ran").exists()
@@ -137,17 +137,17 @@ def test_a_window_that_shrinks_during_paging_loses_no_row_and_no_mark(command: C
     lines = "\n".join(f"echo line {number} {'x' * 40}" for number in range(40))
     with conversation(command, runs(lines)) as terminal:
         terminal.type("go")
-        seen = terminal.wait_for(" > ")
+        output = terminal.wait_for(" > ")
         resize(terminal, 12, 30)
-        while QUESTION not in seen:
+        while QUESTION not in output:
             terminal.type("")
             page = terminal.wait_for(" > ")
             rows = page.replace("\r", "").rpartition("│")[0].split("\n")
             assert [row for row in rows[1:] if row and not row.startswith("│ ")] == []
             assert max(map(len, rows[1:])) <= 30
             assert len(rows) <= 12
-            seen += page
-    assert [number for number in range(40) if f"echo line {number} " not in seen] == []
+            output += page
+    assert [number for number in range(40) if f"echo line {number} " not in output] == []
 
 
 def test_in_a_tiny_window_every_row_of_foreign_text_has_its_mark(command: Command) -> None:
@@ -244,9 +244,9 @@ def test_a_card_that_was_not_read_to_its_end_can_only_be_rejected(command: Comma
         terminal.wait_for("next page (2 of")
         terminal.wait_for("later > ")
         terminal.type("n too long for today")
-        told = terminal.wait_for("I see.")
-        assert "✗ execute echo line 0" in told
-        assert told.count("too long for today") == 2, "what was typed, and the result"
+        output = terminal.wait_for("I see.")
+        assert "✗ execute echo line 0" in output
+        assert output.count("too long for today") == 2, "what was typed, and the result"
     assert not (command.workspace / "ran").exists()
 
 
@@ -382,7 +382,7 @@ def test_no_command_prints_a_control_or_hidden_character(command: Command, argum
     folder = command.folder / name
     (folder / ".pilothouse").mkdir(parents=True)
     (folder / ".pilothouse" / "config.toml").write_text(f"# {name}\nmode = 'plan'\n")
-    given = [each.replace("FOLDER", str(folder)).replace("NAME", name) for each in arguments]
-    _, output, errors = command.run(*given, given="")
+    command_arguments = [each.replace("FOLDER", str(folder)).replace("NAME", name) for each in arguments]
+    _, output, errors = command.run(*command_arguments, stdin="")
     assert output + errors
     assert not re.search("[\x1b\u202e\u200b]", output + errors)

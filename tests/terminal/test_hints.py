@@ -62,9 +62,9 @@ def test_the_command_that_comes_back_finds_the_data_directory(tmp_path: Path) ->
     command = Command(tmp_path)
     data = str(tmp_path / "other data")
     model = command.script({"text": "Hi."})
-    _, output, _ = command.run("--data-dir", data, "--model", model, given="hello\n/quit\n")
+    _, output, _ = command.run("--data-dir", data, "--model", model, stdin="hello\n/quit\n")
     program, *arguments = shlex.split(output.rpartition("To come back: ")[2])
     assert program == "pilothouse"
-    code, output, errors = command.run(*arguments, "--model", model, given="/export chat.jsonl\n/quit\n")
+    code, output, errors = command.run(*arguments, "--model", model, stdin="/export chat.jsonl\n/quit\n")
     assert (code, errors) == (0, "")
     assert '"hello"' in (command.workspace / "chat.jsonl").read_text()

@@ -110,7 +110,7 @@ def test_ctrl_c_drops_the_line_that_was_begun_and_stays(command: Command) -> Non
         terminal.wait_for(" › ")
         terminal.press(CTRL_C)
         terminal.wait_for("pilothouse --context")
-        assert "You typed" not in terminal.seen
+        assert "You typed" not in terminal.output
     finally:
         terminal.close()
 
@@ -158,6 +158,6 @@ def test_leaving_says_that_the_conversation_is_gone_with_its_data_directory(comm
         terminal.type("/quit")
         terminal.wait_for("This conversation couldn't be saved")
         assert terminal.process.wait(HANG_SECONDS) is not None
-        assert "To come back: " not in terminal.seen
+        assert "To come back: " not in terminal.output
     finally:
         terminal.close()

@@ -28,10 +28,10 @@ def command(tmp_path: Path) -> Command:
 
 @pytest.fixture
 def terminal(command: Command) -> Iterator[Terminal]:
-    made = Terminal(command, "--model", command.script({"text": "I see."}), controlling=True)
-    made.wait_for(" › ")
-    yield made
-    made.close()
+    new_terminal = Terminal(command, "--model", command.script({"text": "I see."}), controlling=True)
+    new_terminal.wait_for(" › ")
+    yield new_terminal
+    new_terminal.close()
 
 
 PROGRAM = 'import os, time; open("pid", "w").write(str(os.getpid())); print("beg" + "un", flush=True); time.sleep(1000)'
@@ -112,11 +112,11 @@ def test_a_command_reads_typed_input_and_leaves_the_terminal_unchanged(terminal:
     terminal.type("some words")
     terminal.wait_for("got some words")
     goes_on(terminal)
-    assert "hello" in terminal.seen
+    assert "hello" in terminal.output
 
 
 def test_a_command_of_a_script_does_not_read_the_lines_behind_it(command: Command) -> None:
-    code, output, _ = command.run("--model", command.script({"text": "I see."}), given="!cat\nhello\n/quit\n")
+    code, output, _ = command.run("--model", command.script({"text": "I see."}), stdin="!cat\nhello\n/quit\n")
     assert (code, "I see." in output) == (0, True)
 
 

@@ -55,7 +55,7 @@ class Terminal:
             stderr=inner,
         )
         os.close(inner)
-        self.seen = ""
+        self.output = ""
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")  # a letter may come in two parts
         self._from = 0
 
@@ -68,18 +68,18 @@ class Terminal:
     def wait_for(self, text: str, seconds: float = HANG_SECONDS) -> str:
         """Until a text has come behind what was waited for before; gives what came up to it."""
         ends = time.monotonic() + seconds
-        while text not in self.seen[self._from :]:
+        while text not in self.output[self._from :]:
             left = ends - time.monotonic()
-            assert left > 0, f"{text!r} did not come:\n{self.seen[self._from :]}"
+            assert left > 0, f"{text!r} did not come:\n{self.output[self._from :]}"
             if select.select([self._fd], [], [], left)[0]:
                 try:
-                    self.seen += self._decoder.decode(os.read(self._fd, 65536))
-                    self.seen = self.seen[: self._from] + _PASTE_SWITCH.sub("", self.seen[self._from :])
+                    self.output += self._decoder.decode(os.read(self._fd, 65536))
+                    self.output = self.output[: self._from] + _PASTE_SWITCH.sub("", self.output[self._from :])
                 except OSError:
-                    raise AssertionError(f"it ended before {text!r}:\n{self.seen[self._from :]}") from None
+                    raise AssertionError(f"it ended before {text!r}:\n{self.output[self._from :]}") from None
         start = self._from
-        self._from = self.seen.index(text, self._from) + len(text)
-        return self.seen[start : self._from]
+        self._from = self.output.index(text, self._from) + len(text)
+        return self.output[start : self._from]
 
     def close(self) -> None:
         self.process.kill()
@@ -89,9 +89,9 @@ class Terminal:
 
 @pytest.fixture
 def terminal(command: Command) -> Iterator[Terminal]:
-    made = Terminal(command)
-    yield made
-    made.close()
+    new_terminal = Terminal(command)
+    yield new_terminal
+    new_terminal.close()
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -117,9 +117,9 @@ def test_the_tour_shows_everything_with_one_enter_a_step(command: Command, langu
         terminal.wait_for("pilothouse --context")
     finally:
         terminal.close()
-    told = terminal.seen
+    output = terminal.output
     for expected in ("tour/", "idea ← main", "step 4 of 4", "elevation_ended", "branches_merged", "rule_given"):
-        assert expected in told, expected
+        assert expected in output, expected
     assert (command.workspace / "tour/one.txt").read_text() == "changed\n"
     assert len(list(command.workspace.glob("*.jsonl"))) == 1
 
@@ -197,14 +197,14 @@ def test_a_script_ends_at_a_waiting_sub_agent_and_names_its_conversation(command
     assert result["pending"]
     assert result["state"] == "awaiting_tool_approval"
     assert not (command.workspace / "docs/b.txt").exists()
-    code, output, errors = command.run("--context", result["context_id"], "--model", model, given="n\n/quit\n")
+    code, output, errors = command.run("--context", result["context_id"], "--model", model, stdin="n\n/quit\n")
     assert "Write File" in output
 
 
 def test_rules_of_a_conversation_line_by_line(command: Command) -> None:
     model = command.script({"calls": [WRITE]}, {"text": "Done."}, {"calls": [WRITE]}, {"text": "Again."})
-    given = "/supervised\ngo\n!\n2\n/rules\ngo\n/rules revoke 1\n/rules\n/deny write_file docs\n/rules\n/why\n/quit\n"
-    code, output, errors = command.run("--model", model, given=given)
+    stdin = "/supervised\ngo\n!\n2\n/rules\ngo\n/rules revoke 1\n/rules\n/deny write_file docs\n/rules\n/why\n/quit\n"
+    code, output, errors = command.run("--model", model, stdin=stdin)
     assert (code, errors) == (0, "")
     expected = [
         *("1. always allow write_file", "2. always allow write_file [docs/]", "Done."),
@@ -281,8 +281,8 @@ def test_a_custom_mode_works_like_any_other(command: Command) -> None:
 def test_a_switch_that_would_start_something_dangerous_asks_first(command: Command) -> None:
     overwrite = {"tool": "write_file", "arguments": {"path": "a.txt", "content": "gone"}}
     model = command.script({"calls": [overwrite]}, {"text": "Done."})
-    given = "/supervised\ngo\nq\n/agent\nn\n/agent\ny\n/quit\n"
-    code, output, _ = command.run("--model", model, given=given)
+    stdin = "/supervised\ngo\nq\n/agent\nn\n/agent\ny\n/quit\n"
+    code, output, _ = command.run("--model", model, stdin=stdin)
     assert code == 0
     assert output.count("This would start pending actions (1):") == 2
     before, after = output.split("This would start pending actions (1):")[1:]
@@ -296,23 +296,23 @@ def test_a_switch_shows_a_harmless_call_whole_before_it_starts_it(command: Comma
     """Whoever leaves a call at its first page has not read its end."""
     new = {"tool": "write_file", "arguments": {"path": "new.txt", "content": "line\n" * 200 + "the end\n"}}
     model = command.script({"calls": [new]}, {"text": "Done."})
-    code, output, _ = command.run("--model", model, given=f"/supervised\ngo\nq\n{release}\nq\n/cancel\n/quit\n")
+    code, output, _ = command.run("--model", model, stdin=f"/supervised\ngo\nq\n{release}\nq\n/cancel\n/quit\n")
     assert (code, "This would start pending actions (1):" in output) == (0, True)
     assert not (command.workspace / "new.txt").exists()
 
 
 def test_an_allow_rule_of_the_terminal_starts_no_waiting_call(command: Command) -> None:
     model = command.script({"calls": [WRITE]}, {"calls": [WRITE]}, {"text": "Done."})
-    given = "/supervised\ngo\nq\n/allow write_file\n/cancel\n/quit\n"
-    code, output, _ = command.run("--model", model, given=given)
+    stdin = "/supervised\ngo\nq\n/allow write_file\n/cancel\n/quit\n"
+    code, output, _ = command.run("--model", model, stdin=stdin)
     assert (code, "Done." in output) == (0, False)
     assert not (command.workspace / "docs/b.txt").exists()
 
 
 def test_enter_returns_to_a_card_that_was_left_for_later(command: Command) -> None:
     model = command.script({"calls": [WRITE]}, {"text": "Done."})
-    given = "/supervised\ngo\nhello\n99\nq\n/title Mine\n\ny\n/quit\n"
-    code, output, _ = command.run("--model", model, given=given)
+    stdin = "/supervised\ngo\nhello\n99\nq\n/title Mine\n\ny\n/quit\n"
+    code, output, _ = command.run("--model", model, stdin=stdin)
     assert code == 0
     assert output.count("Please choose one of these.") == 2
     assert output.count("Press Enter to review") == 1
@@ -342,7 +342,7 @@ def test_invalid_commands_are_answered_and_do_not_end_the_conversation(command: 
         *("/allow nonsense", "/deny", "/branch delete", "/fork", "/edit", "/persona x", "/why", "/title", "/mode x"),
         *("/resume", "/pause", "/cancel", "/continue", "/elevate end", " /help", "/nonsense"),
     ]
-    code, output, errors = command.run("--model", command.script(), given="\n".join([*lines, "/quit"]) + "\n")
+    code, output, errors = command.run("--model", command.script(), stdin="\n".join([*lines, "/quit"]) + "\n")
     assert (code, errors) == (0, "")
     assert output.count(" › ") == len(lines) + 1
     assert "Traceback" not in output
@@ -351,6 +351,6 @@ def test_invalid_commands_are_answered_and_do_not_end_the_conversation(command: 
 def test_a_mode_named_like_a_command_does_not_take_its_place(command: Command) -> None:
     own = command.folder / "config.toml"
     own.write_text('[modes.rules]\nicon = "R"\n')
-    given = "/rules\n/mode rules\n/quit\n"
-    _, output, _ = command.run("--config", str(own), "--model", command.script(), given=given)
+    stdin = "/rules\n/mode rules\n/quit\n"
+    _, output, _ = command.run("--config", str(own), "--model", command.script(), stdin=stdin)
     assert output.index("No rules yet.") < output.index("Mode: R")

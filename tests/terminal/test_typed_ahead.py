@@ -77,11 +77,11 @@ async def test_whole_lines_and_half_a_line_typed_before_a_question_are_set_aside
         os.write(outer, b"first\nsecond\n\x1b[Ahalf\xc3\xa9")
         await lines.ask("")
         before = termios.tcgetattr(inner)
-        asked = asyncio.ensure_future(lines.ask_now("? "))
+        asking = asyncio.ensure_future(lines.ask_now("? "))
         await asyncio.sleep(0)
         assert lines.is_asking
         os.write(outer, b"y\n")
-        assert await asked == "y"
+        assert await asking == "y"
         assert lines.take_set_aside() == ["second", "halfé"]
         assert termios.tcgetattr(inner) == before
         asyncio.get_running_loop().remove_reader(inner)
@@ -128,8 +128,8 @@ def test_half_a_line_is_printed_when_an_interrupt_ends_the_conversation(command:
 def test_a_message_is_queued_while_a_call_waits(command: Command, piped: bool) -> None:
     model = command.script(runs("touch ran"), {"text": "Done."}, {"text": "I see."})
     if piped:
-        given = "go\nq\nand then\n\ny\n/quit\n"
-        code, output, errors = command.run("--mode", "supervised", "--model", model, given=given)
+        stdin = "go\nq\nand then\n\ny\n/quit\n"
+        code, output, errors = command.run("--mode", "supervised", "--model", model, stdin=stdin)
         assert (code, errors) == (0, "")
         assert "Queued (1 in the queue)" in output
         assert "I see." in output

@@ -41,8 +41,8 @@ class Windowed(Command):
     def talk(self, *lines: str, language: str = "en", model: str | None = None) -> str:
         """What a conversation with these lines prints."""
         self.environment["LANG"] = LANGUAGES[language]
-        given = "\n".join([*lines, "/quit", ""])
-        code, output, errors = self.run("--context", self.long, "--model", model or self.scripted(), given=given)
+        stdin = "\n".join([*lines, "/quit", ""])
+        code, output, errors = self.run("--context", self.long, "--model", model or self.scripted(), stdin=stdin)
         assert (code, errors) == (0, "")
         return output
 
@@ -61,9 +61,9 @@ def command(tmp_path: Path) -> Windowed:
 
 
 def figures(text: str, pattern: str) -> tuple[int, ...]:
-    found = re.search(pattern, text)
-    assert found is not None, text
-    return tuple(map(int, found.groups()))
+    match = re.search(pattern, text)
+    assert match is not None, text
+    return tuple(map(int, match.groups()))
 
 
 METER = {
@@ -102,7 +102,7 @@ UNKNOWN = {"en": "Unknown model 'huge'", "zh": "未知模型 'huge'"}
 def test_tokens_shows_the_fill_of_the_window_its_parts_and_the_usage(command: Windowed, language: Language) -> None:
     model = command.scripted({"text": "hello", "usage": {"input_tokens": 7, "output_tokens": 3}})
     output = command.talk("/tokens", "hi", "/usage", "/tokens", language=language, model=model)
-    first, second, third = [tuple(map(int, found)) for found in re.findall(METER[language], output)]
+    first, second, third = [tuple(map(int, match)) for match in re.findall(METER[language], output)]
     assert first[1] == 200_000
     assert (first[2], first[3]) == (100 * first[0] // 200_000, 80)
     assert first[0] < second[0] == third[0]
@@ -139,9 +139,9 @@ def test_compressing_is_previewed_done_with_a_focus_and_undone(command: Windowed
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_compression_without_a_model_summary_says_why(command: Windowed, language: Language) -> None:
     output = command.talk("/compact", "/compress", language=language, model=command.scripted(summary=()))
-    told = [line for line in output.splitlines() if re.search(COMPRESSED[language], line)]
-    assert len(told) == 1
-    assert "summary" in told[0].partition(" (")[2]
+    match = [line for line in output.splitlines() if re.search(COMPRESSED[language], line)]
+    assert len(match) == 1
+    assert "summary" in match[0].partition(" (")[2]
     assert NOTHING[language] in output
 
 
@@ -149,8 +149,8 @@ def test_a_compression_without_a_model_summary_says_why(command: Windowed, langu
 def test_the_last_message_is_pinned_and_unpinned(command: Windowed, language: Language) -> None:
     model = command.scripted({"text": "yes"})
     output = command.talk("keep this", "/pin", "/pin", "/pin off", "/pin now", language=language, model=model)
-    said = [PINNED[language].format(number) for number in (1, 0)]
-    assert [output.count(each) for each in said] == [2, 1]
+    lines = [PINNED[language].format(number) for number in (1, 0)]
+    assert [output.count(each) for each in lines] == [2, 1]
     assert "/pin [off]" in output
 
 
@@ -214,13 +214,13 @@ def test_an_automatic_compression_prints_one_line_and_the_answer_once(command: W
     command.settle(12_000)
     output = command.talk("go on", "/tokens", language=language, model=command.scripted({"text": "Here it is."}))
     lines = output.splitlines()
-    told = [line for line in lines if re.search(COMPRESSED[language], line)]
-    assert len(told) == 1
-    assert "— " in told[0]
-    count, before, after = figures(told[0], COMPRESSED[language])
+    match = [line for line in lines if re.search(COMPRESSED[language], line)]
+    assert len(match) == 1
+    assert "— " in match[0]
+    count, before, after = figures(match[0], COMPRESSED[language])
     assert before > 9600 >= 6000 >= after
     assert output.count("Here it is.") == 1
-    assert lines.index(told[0]) < next(number for number, line in enumerate(lines) if "Here it is." in line)
+    assert lines.index(match[0]) < next(number for number, line in enumerate(lines) if "Here it is." in line)
     assert output.count("In short.") == 0
 
 
@@ -241,8 +241,8 @@ def test_a_run_whose_window_fills_in_the_middle_prints_only_the_answer(command: 
     assert (code, output) == (0, "I will look.\nIt says so.\n")
     messages = command.exported()
     (summary,) = [each for each in messages if each.get("kind") == "summary"]
-    (asked,) = [each for each in messages if each["type"] == "tool_request"]
-    assert summary["timestamp"] > asked["timestamp"], "it came in the second round"
+    (request,) = [each for each in messages if each["type"] == "tool_request"]
+    assert summary["timestamp"] > request["timestamp"], "it came in the second round"
 
 
 def test_json_lines_of_a_run_have_the_compression_and_every_message_once(command: Windowed) -> None:

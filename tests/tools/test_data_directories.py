@@ -28,8 +28,8 @@ def home(tmp_path: Path) -> Path:
 
 async def results(world: World, context_id: str) -> list[str]:
     calls = (await world.runtime.read_calls(context_id)).items
-    found = await world.runtime.read_messages(context_id, ids=[call.result_id or MessageId("") for call in calls])
-    return [getattr(message, "content", "") for message in found]
+    messages = await world.runtime.read_messages(context_id, ids=[call.result_id or MessageId("") for call in calls])
+    return [getattr(message, "content", "") for message in messages]
 
 
 def inside(home: Path, *answers: Answer) -> World:
@@ -62,8 +62,8 @@ async def test_the_file_finder_and_the_overview_skip_data_directories(home: Path
     async with world.runtime:
         context_id = await world.start()
         await world.turn(context_id)
-        found = await world.runtime.find_files(context_id, "metadata", 50)
-        assert [file.path for file in found.items] == []
+        listing = await world.runtime.find_files(context_id, "metadata", 50)
+        assert [file.path for file in listing.items] == []
         every = await world.runtime.find_files(context_id, "", 50)
         assert not any("contexts" in file.path for file in every.items)
 
@@ -94,5 +94,5 @@ async def test_undo_keeps_no_copy_of_data_directories_and_does_not_grow_with_com
             sizes.append(size_of(data / "cache"))
         assert sizes[0] < 4_000_000
         assert sizes[-1] - sizes[0] < 100_000, sizes
-        held = b"".join(path.read_bytes() for path in (data / "cache").rglob("contents"))
-        assert held.count(SECRET.encode()) == 1, "the workspace's own file, not the other runtime's"
+        contents = b"".join(path.read_bytes() for path in (data / "cache").rglob("contents"))
+        assert contents.count(SECRET.encode()) == 1, "the workspace's own file, not the other runtime's"

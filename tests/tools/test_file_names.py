@@ -80,7 +80,7 @@ async def test_a_notebook_with_such_a_name_can_be_edited(tmp_path: Path) -> None
 def test_the_file_finder_names_such_files_in_the_notation(tmp_path: Path) -> None:
     plant(tmp_path, b"bad\xff.txt")
     listing = list_workspace(Workspace(tmp_path), lambda: False)
-    assert [found.path for found in listing.entries] == ["bad\\xff.txt"]
+    assert [entry.path for entry in listing.entries] == ["bad\\xff.txt"]
 
 
 @pytest.mark.parametrize("path", ["\\xff/../../secret", "\\x00", "d\\xff/.git/config", "link\\xff"])

@@ -104,8 +104,8 @@ def test_only_a_few_languages_are_listed_and_the_rest_is_counted(tmp_path: Path)
     plant(tmp_path, *(f"{number}.py" for number in range(300)), "a.rs", "no_suffix", ".c", "sub/B.JS", "sub/e.JS")
     for suffix in ("go", "ts", "rb", "php", "lua", "kt"):
         plant(tmp_path, *(f"{number}.{suffix}" for number in range(20)))
-    found = tell(tmp_path, parts=frozenset({"languages"}))
-    assert found.endswith(": Python 71 %, Go 5 %, Kotlin 5 %, Lua 5 %, PHP 5 %, Ruby 5 %, others 5 %")
+    text = tell(tmp_path, parts=frozenset({"languages"}))
+    assert text.endswith(": Python 71 %, Go 5 %, Kotlin 5 %, Lua 5 %, PHP 5 %, Ruby 5 %, others 5 %")
 
 
 def test_ignore_files_hold_at_every_level_and_can_take_back(tmp_path: Path) -> None:
@@ -180,10 +180,10 @@ def test_a_hostile_root_name_stays_on_one_line(tmp_path: Path) -> None:
 
 def test_a_deep_path_keeps_its_end(tmp_path: Path) -> None:
     plant(tmp_path, "/".join(["folder"] * 60) + "/main.py")
-    found = tell(tmp_path, parts=frozenset({"recent"})).split("\n")[-1]
-    assert found.startswith("  …")
-    assert found.endswith("/folder/main.py")
-    assert len(found) == 202
+    line = tell(tmp_path, parts=frozenset({"recent"})).split("\n")[-1]
+    assert line.startswith("  …")
+    assert line.endswith("/folder/main.py")
+    assert len(line) == 202
 
 
 def test_an_empty_workspace_is_described_as_empty(tmp_path: Path) -> None:
@@ -264,9 +264,9 @@ def test_a_folder_that_becomes_a_file_or_a_link_is_not_entered(tmp_path: Path) -
 
 def first(text: str) -> int:
     """How many files the text says it is about."""
-    found = set(re.findall(r"of the first (\d+) files", text))
-    assert len(found) == 1
-    return int(found.pop())
+    matches = set(re.findall(r"of the first (\d+) files", text))
+    assert len(matches) == 1
+    return int(matches.pop())
 
 
 def test_a_flat_folder_of_a_hundred_thousand_files_is_listed_in_part() -> None:
@@ -329,9 +329,9 @@ def test_a_breadth_first_walk_stays_within_its_limit(tmp_path: Path) -> None:
     assert len(every) == 48
     assert not walk.cut
     for most in range(80):
-        found, walk = nearest(tmp_path, most)
-        assert len(found) <= most
-        assert walk.cut or found == every
+        paths, walk = nearest(tmp_path, most)
+        assert len(paths) <= most
+        assert walk.cut or paths == every
 
 
 def test_links_rules_and_long_ways_count_for_more(tmp_path: Path) -> None:
@@ -368,12 +368,12 @@ def test_the_tree_shrinks_first_then_recent_files_and_the_root_last(tmp_path: Pa
         tmp_path, *(f"folder{a}/folder{b}/file{c}.py" for a in range(6) for b in range(6) for c in range(6)), "README"
     )
     limits = range(2000, 0, -8)
-    told = [tell(tmp_path, tokens=tokens) for tokens in limits]
+    overviews = [tell(tmp_path, tokens=tokens) for tokens in limits]
     parts = ["depth 3", "depth 2", "depth 1", "Changed", "Entry", "Main", "Workspace: "]
-    until = [max(at for at, text in enumerate(told) if part in text) for part in parts]
+    until = [max(at for at, text in enumerate(overviews) if part in text) for part in parts]
     assert until == sorted(until)
     assert len(set(until)) == len(until)
-    assert all(words(text) <= tokens for text, tokens in zip(told, limits, strict=True))
+    assert all(words(text) <= tokens for text, tokens in zip(overviews, limits, strict=True))
 
 
 NAMES = st.text(alphabet=[*string.ascii_letters, ".", " ", "\n", "é", "\u202e"], min_size=1, max_size=30).filter(
@@ -410,7 +410,7 @@ def test_no_overview_exceeds_its_token_limit(
         whole = describe_workspace(workspace, OverviewSettings(tokens=10**6, depth=depth, recent=recent), count)
         assert text == describe_workspace(workspace, wanted, count)
     assert text == "" or count(text) <= tokens
-    known = set(whole.split("\n"))
+    all_lines = set(whole.split("\n"))
     lines = text.split("\n")
-    cut = [line for line in lines if line not in known and not re.match(r" *… \d+ more$|Tree, depth", line)]
+    cut = [line for line in lines if line not in all_lines and not re.match(r" *… \d+ more$|Tree, depth", line)]
     assert cut == [] or (lines == cut and whole.startswith(text))

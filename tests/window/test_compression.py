@@ -95,12 +95,12 @@ class Case(NamedTuple):
     def droppable(self) -> list[Block]:
         """By the words of the specification: before the turn, not among the last ones, not pinned; whole blocks."""
         latest = len(self.messages) - self.budget.recent
-        found = []
+        blocks = []
         for block, end in zip(self.history().blocks(), self.ends(), strict=True):
             is_old = end <= latest and (self.turn_start is None or end <= self.turn_start)
             if is_old and not self.pinned.intersection(range(block.start, end)):
-                found.append(block)
-        return found
+                blocks.append(block)
+        return blocks
 
 
 def told(messages: Sequence[Message]) -> History:
@@ -115,24 +115,24 @@ sizes = st.sampled_from([1, 5, 40, 150, 600])
 @st.composite
 def conversations(draw: st.DrawFn, summary_tokens: int) -> list[Message]:
     """Texts, what the model is not told of, requests with some or all of their results, perhaps an earlier summary."""
-    found: list[Message] = [summary(of_size(draw(st.integers(1, summary_tokens))))] if draw(st.booleans()) else []
+    messages: list[Message] = [summary(of_size(draw(st.integers(1, summary_tokens))))] if draw(st.booleans()) else []
     calls = 0
     for kind in draw(st.lists(st.sampled_from(["user", "assistant", "calls", "calls", "mark", "error"]), max_size=25)):
         if kind in ("user", "assistant"):
-            found.append(text(of_size(draw(sizes)), kind))
+            messages.append(text(of_size(draw(sizes)), kind))
         elif kind == "mark":
-            found.append(SystemControl(id=MessageId("c"), timestamp="", role="system", kind="mode_switch"))
+            messages.append(SystemControl(id=MessageId("c"), timestamp="", role="system", kind="mode_switch"))
         elif kind == "error":
             reason = Reason(Code.INTERRUPTED)
-            found.append(ErrorMessage(id=MessageId("e"), timestamp="", role="assistant", reason=reason))
+            messages.append(ErrorMessage(id=MessageId("e"), timestamp="", role="assistant", reason=reason))
         else:
             ids = [str(calls + number) for number in range(draw(st.integers(1, 3)))]
             calls += len(ids)
-            found.append(request(*ids))
-            found += [
+            messages.append(request(*ids))
+            messages += [
                 result(each, of_size(draw(sizes))) for each in draw(st.permutations(ids)) if draw(st.integers(0, 5))
             ]
-    return found
+    return messages
 
 
 @st.composite
@@ -155,67 +155,67 @@ def cases(draw: st.DrawFn) -> Case:
     )
 
 
-def after(case: Case, made: CompressionPlan, of: SystemControl) -> list[Message]:
-    kept = [case.messages[at] for start, end in made.kept_ranges for at in range(start, end)]
-    return [of, *kept, *case.messages[made.cut :]]
+def after(case: Case, plan: CompressionPlan, of: SystemControl) -> list[Message]:
+    kept_messages = [case.messages[at] for start, end in plan.kept_ranges for at in range(start, end)]
+    return [of, *kept_messages, *case.messages[plan.cut :]]
 
 
-def stays(case: Case, made: CompressionPlan) -> list[int]:
+def stays(case: Case, plan: CompressionPlan) -> list[int]:
     """The numbers of the blocks that stay."""
-    gone = [at for start, end in made.removed_ranges() for at in range(start, end)]
+    gone = [at for start, end in plan.removed_ranges() for at in range(start, end)]
     return [number for number, block in enumerate(case.history().blocks()) if block.start not in gone]
 
 
 @EXAMPLES
 @given(case=cases())
 def test_a_plan_follows_block_borders_and_drops_only_droppable_messages(case: Case) -> None:
-    made = case.plan()
-    if made is None:
+    plan = case.plan()
+    if plan is None:
         return
     borders = {0, *(block.start for block in case.history().blocks()), *case.ends()}
-    assert {made.cut, *(at for stretch in made.kept_ranges for at in stretch)} <= borders
-    assert all(start < end <= made.cut for start, end in made.kept_ranges)
-    gone = [at for start, end in made.removed_ranges() for at in range(start, end)]
-    kept = [at for start, end in made.kept_ranges for at in range(start, end)]
-    assert sorted([*gone, *kept, *range(made.cut, len(case.messages))]) == list(range(len(case.messages)))
-    assert made.messages == len(gone)
+    assert {plan.cut, *(at for stretch in plan.kept_ranges for at in stretch)} <= borders
+    assert all(start < end <= plan.cut for start, end in plan.kept_ranges)
+    gone = [at for start, end in plan.removed_ranges() for at in range(start, end)]
+    kept_positions = [at for start, end in plan.kept_ranges for at in range(start, end)]
+    assert sorted([*gone, *kept_positions, *range(plan.cut, len(case.messages))]) == list(range(len(case.messages)))
+    assert plan.messages == len(gone)
     assert case.pinned.isdisjoint(gone)
     assert not gone or max(gone) < len(case.messages) - case.budget.recent
     if case.turn_start is not None:
         assert not gone or max(gone) < case.turn_start
     dropped = [block for block in case.history().blocks() if block.start in gone]
-    assert made.tokens == sum(block.tokens for block in dropped)
+    assert plan.tokens == sum(block.tokens for block in dropped)
     assert any(not block.is_summary for block in dropped)
-    assert made.needs_summary == (case.budget.strategy != "recent_n")
+    assert plan.needs_summary == (case.budget.strategy != "recent_n")
 
 
 @EXAMPLES
 @given(case=cases())
 def test_messages_that_stay_follow_the_summary_unchanged_with_calls_and_results_together(case: Case) -> None:
-    made = case.plan()
-    if made is None:
+    plan = case.plan()
+    if plan is None:
         return
     history, of = case.history(), summary("in short")
     blocks, _ = history.fragments_by_block()
-    staying = [blocks[number] for number in stays(case, made)]
+    staying = [blocks[number] for number in stays(case, plan)]
     expected = [fragment for each in staying for fragment in each]
-    now = told(after(case, made, of))
+    now = told(after(case, plan, of))
     assert now.fragments()[1 : 1 + len(expected)] == expected
     assert len(now.blocks()) == 1 + len(staying)
-    assert now.tokens == history.tokens - made.tokens + tokens_of(of, Estimate())
+    assert now.tokens == history.tokens - plan.tokens + tokens_of(of, Estimate())
     assert_valid_window(now.fragments())
 
 
 @EXAMPLES
 @given(case=cases())
 def test_a_plan_reaches_the_target_wherever_that_can_be_reached(case: Case) -> None:
-    made, budget = case.plan(), case.budget
+    plan, budget = case.plan(), case.budget
     least = case.total - sum(block.tokens for block in case.droppable()) + budget.summary_tokens
-    if made is None or case.manual:
+    if plan is None or case.manual:
         return
-    assert made.tokens >= budget.min_saving_tokens
+    assert plan.tokens >= budget.min_saving_tokens
     if least <= budget.target_tokens:
-        assert case.total - made.tokens + budget.summary_tokens <= budget.target_tokens
+        assert case.total - plan.tokens + budget.summary_tokens <= budget.target_tokens
 
 
 @EXAMPLES
@@ -241,22 +241,22 @@ def test_there_is_no_plan_only_if_none_would_pay_off(case: Case) -> None:
 @given(case=cases())
 def test_a_requested_plan_drops_every_droppable_message_and_has_no_successor(case: Case) -> None:
     case = case._replace(manual=True)
-    made = case.plan()
-    if made is None:
+    plan = case.plan()
+    if plan is None:
         return
-    assert made.tokens == sum(block.tokens for block in case.droppable())
-    again = _again(case, made, summary("in short"))
+    assert plan.tokens == sum(block.tokens for block in case.droppable())
+    again = _again(case, plan, summary("in short"))
     assert again.plan() is None
 
 
 @EXAMPLES
 @given(case=cases(), length=st.integers(1, 100))
 def test_planning_again_never_takes_only_the_summary(case: Case, length: int) -> None:
-    made = case.plan()
-    if made is None:
+    plan = case.plan()
+    if plan is None:
         return
     for manual in (False, True):
-        again = _again(case, made, summary(of_size(case.budget.summary_tokens * length // 100)))._replace(manual=manual)
+        again = _again(case, plan, summary(of_size(case.budget.summary_tokens * length // 100)))._replace(manual=manual)
         second = again.plan()
         if second is not None:
             gone = {at for start, end in second.removed_ranges() for at in range(start, end)}
@@ -264,12 +264,12 @@ def test_planning_again_never_takes_only_the_summary(case: Case, length: int) ->
             assert any(block.start in gone and not block.is_summary for block in blocks)
 
 
-def _again(case: Case, made: CompressionPlan, of: SystemControl) -> Case:
+def _again(case: Case, plan: CompressionPlan, of: SystemControl) -> Case:
     """The same case behind its compression."""
-    kept = [at for start, end in made.kept_ranges for at in range(start, end)]
-    places = [None, *kept, *range(made.cut, len(case.messages))]
-    now = after(case, made, of)
-    shift = len(kept) + 1 - made.cut
+    kept_messages = [at for start, end in plan.kept_ranges for at in range(start, end)]
+    places = [None, *kept_messages, *range(plan.cut, len(case.messages))]
+    now = after(case, plan, of)
+    shift = len(kept_messages) + 1 - plan.cut
     return case._replace(
         messages=now,
         pinned={at for at, before in enumerate(places) if before in case.pinned},
@@ -295,9 +295,9 @@ details = st.dictionaries(
 )
 
 
-def _made(made: type[Any], of: str, **fields: Any) -> st.SearchStrategy[Any]:
+def _made(message_type: type[Any], of: str, **fields: Any) -> st.SearchStrategy[Any]:
     return st.builds(
-        made,
+        message_type,
         id=st.just(MessageId("m")),
         timestamp=st.just(""),
         role=st.just(of),
@@ -335,9 +335,9 @@ def test_a_mechanical_summary_of_any_messages_stays_within_its_tokens(
     lines = transcript(messages)
     assert all(isinstance(line, str) for line in lines)
     files = files_touched(messages)
-    said = complete_summary(mechanical_summary(messages, counter, tokens), files, counter, tokens)
-    assert said.strip()
-    assert counter.count(said) <= tokens + _slack(counter)
+    text = complete_summary(mechanical_summary(messages, counter, tokens), files, counter, tokens)
+    assert text.strip()
+    assert counter.count(text) <= tokens + _slack(counter)
 
 
 @EXAMPLES
@@ -350,28 +350,33 @@ def test_a_mechanical_summary_of_any_messages_stays_within_its_tokens(
 def test_a_transcript_is_split_into_pieces_that_fit_and_names_omissions(
     lines: list[str], counter: Counter, tokens: int, at_most: int
 ) -> None:
-    found, left_out = split_transcript(lines, counter, tokens, at_most)
-    assert len(found) <= at_most
-    for piece in found:
+    pieces, left_out = split_transcript(lines, counter, tokens, at_most)
+    assert len(pieces) <= at_most
+    for piece in pieces:
         assert counter.count(piece) <= tokens + _slack(counter)
     short = [line for line in lines if counter.count(line) < tokens]
     if not left_out:
-        assert all(any(line in piece for piece in found) for line in short)
+        assert all(any(line in piece for piece in pieces) for line in short)
     assert left_out <= max(0, len(lines) - 2)
 
 
 @EXAMPLES
-@given(said=texts, files=st.lists(paths, max_size=120), counter=st.sampled_from(COUNTERS), tokens=st.integers(50, 2000))
+@given(
+    summary_text=texts,
+    files=st.lists(paths, max_size=120),
+    counter=st.sampled_from(COUNTERS),
+    tokens=st.integers(50, 2000),
+)
 def test_a_summary_with_its_files_stays_within_its_tokens(
-    said: str, files: list[str], counter: Counter, tokens: int
+    summary_text: str, files: list[str], counter: Counter, tokens: int
 ) -> None:
-    made = complete_summary(said, files, counter, tokens)
-    assert counter.count(made) <= tokens + _slack(counter)
+    completed = complete_summary(summary_text, files, counter, tokens)
+    assert counter.count(completed) <= tokens + _slack(counter)
     listed = "\n\nFiles touched: " + ", ".join(files)
     if files and counter.count(listed) <= tokens // 2:
-        assert made.endswith(listed)
-    if counter.count(said) + counter.count(listed) <= tokens and said.strip():
-        assert made.startswith(said.strip())
+        assert completed.endswith(listed)
+    if counter.count(summary_text) + counter.count(listed) <= tokens and summary_text.strip():
+        assert completed.startswith(summary_text.strip())
 
 
 def _slack(counter: Counter) -> int:
@@ -380,8 +385,8 @@ def _slack(counter: Counter) -> int:
 
 
 def test_the_shortest_lines_together_fit_into_their_piece() -> None:
-    found, _ = split_transcript(["word"] * 500, Estimate(), 100, 100)
-    assert max(map(Estimate().count, found)) <= 100
+    pieces, _ = split_transcript(["word"] * 500, Estimate(), 100, 100)
+    assert max(map(Estimate().count, pieces)) <= 100
 
 
 @EXAMPLES
@@ -406,11 +411,11 @@ def test_files_touched_keeps_paths_and_carries_over_those_of_earlier_summaries(
         )
         for number, path in enumerate(now)
     ]
-    found = files_touched([summary("x", files=earlier), *reads])
+    touched = files_touched([summary("x", files=earlier), *reads])
     files = [path for path in now if path != "."]  # the workspace itself is no file
     last = list(dict.fromkeys(reversed([*earlier, *files])))[:100]
-    assert found == list(reversed(last))
-    assert files_touched([summary("y", files=found)]) == found, "a summary of a summary keeps them"
+    assert touched == list(reversed(last))
+    assert files_touched([summary("y", files=touched)]) == touched, "a summary of a summary keeps them"
 
 
 def test_a_mechanical_summary_has_the_count_the_earlier_summary_and_the_persons_messages() -> None:
@@ -420,17 +425,17 @@ def test_a_mechanical_summary_has_the_count_the_earlier_summary_and_the_persons_
         text("an answer", "assistant"),
         text("Second"),
     ]
-    said = mechanical_summary(messages, Estimate(), 200)
-    assert said.startswith("4 earlier messages were left out.")
-    assert "We build a ship." in said
-    assert said.endswith("- First,\n- Second")
-    assert "an answer" not in said
+    summarized = mechanical_summary(messages, Estimate(), 200)
+    assert summarized.startswith("4 earlier messages were left out.")
+    assert "We build a ship." in summarized
+    assert summarized.endswith("- First,\n- Second")
+    assert "an answer" not in summarized
 
 
 def test_a_short_mechanical_summary_keeps_the_persons_last_messages() -> None:
-    said = mechanical_summary([text(f"number {number}") for number in range(200)], Estimate(), 100)
-    assert "number 199" in said
-    assert "number 5\n" not in said
+    summarized = mechanical_summary([text(f"number {number}") for number in range(200)], Estimate(), 100)
+    assert "number 199" in summarized
+    assert "number 5\n" not in summarized
 
 
 def test_the_transcript_names_each_author_and_bounds_each_entry() -> None:
@@ -446,8 +451,8 @@ def test_the_transcript_names_each_author_and_bounds_each_entry() -> None:
 
 @pytest.mark.parametrize(("tokens", "words"), [(50, 50), (4000, 2400)])
 def test_the_instruction_names_its_length_its_headings_and_the_focus(tokens: int, words: int) -> None:
-    said = instruction(tokens, "the {engine}")
-    assert f"at most {words} words" in said
-    assert said.endswith("Above all keep what concerns: the {engine}")
+    text = instruction(tokens, "the {engine}")
+    assert f"at most {words} words" in text
+    assert text.endswith("Above all keep what concerns: the {engine}")
     for heading in ("Standing instructions", "Decisions", "Files", "Open tasks", "Facts"):
-        assert f"## {heading}\n" in said
+        assert f"## {heading}\n" in text

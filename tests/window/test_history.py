@@ -46,26 +46,26 @@ ids = st.sampled_from("abcdef")
 @st.composite
 def branches(draw: st.DrawFn) -> list[Message]:
     """Any order of texts, errors, requests with fresh calls, and results: with, without and far from their calls."""
-    found: list[Message] = []
+    messages: list[Message] = []
     count = 0
     for kind in draw(st.lists(st.sampled_from(["text", "error", "request", "result", "control"]), max_size=20)):
         if kind == "text":
-            found.append(
+            messages.append(
                 text("hello", draw(st.sampled_from(["user", "assistant"])), draw(st.sampled_from(["cut", "complete"])))
             )
         elif kind == "error":
-            found.append(
+            messages.append(
                 ErrorMessage(id=MessageId("e"), timestamp=AT, role="assistant", reason=Reason(Code.INTERRUPTED))
             )
         elif kind == "control":
-            found.append(SystemControl(id=MessageId("c"), timestamp=AT, role="system", kind="mode_switch"))
+            messages.append(SystemControl(id=MessageId("c"), timestamp=AT, role="system", kind="mode_switch"))
         elif kind == "request":
             size = draw(st.integers(1, 3))
-            found.append(request(*(str(count + n) for n in range(size))))
+            messages.append(request(*(str(count + n) for n in range(size))))
             count += size
         else:
-            found.append(result(str(draw(st.integers(0, count + 1)))))
-    return found
+            messages.append(result(str(draw(st.integers(0, count + 1)))))
+    return messages
 
 
 @given(messages=branches(), data=st.data())
@@ -84,9 +84,9 @@ def test_every_window_is_valid_at_every_length_and_compression(messages: list[Me
 def test_without_tools_calls_and_results_are_encoded_as_text(messages: list[Message]) -> None:
     history = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=False)
     history.extend(messages)
-    told = [msgspec.json.decode(fragment) for fragment in history.fragments()]
-    assert {message["role"] for message in told} <= {"user", "assistant"}
-    assert not any("tool_calls" in message for message in told)
+    encoded = [msgspec.json.decode(fragment) for fragment in history.fragments()]
+    assert {message["role"] for message in encoded} <= {"user", "assistant"}
+    assert not any("tool_calls" in message for message in encoded)
 
 
 def shown(*messages: Message) -> list[str | None]:

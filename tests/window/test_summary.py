@@ -18,9 +18,9 @@ class _Counting(Estimate):
 
 
 def test_a_mechanical_summary_counts_each_of_many_short_messages_once() -> None:
-    said = [Text(id=MessageId(""), timestamp="", role="user", content=f"do {number}") for number in range(3000)]
+    messages = [Text(id=MessageId(""), timestamp="", role="user", content=f"do {number}") for number in range(3000)]
     counter = _Counting()
-    told = mechanical_summary(said, counter, 4000)
-    assert told.endswith("- do 2999")
-    assert counter.count(told) <= 4000
-    assert counter.characters < 10 * len(told), "the event loop waits for this"
+    summary = mechanical_summary(messages, counter, 4000)
+    assert summary.endswith("- do 2999")
+    assert counter.count(summary) <= 4000
+    assert counter.characters < 10 * len(summary), "the event loop waits for this"

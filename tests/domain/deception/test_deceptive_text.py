@@ -51,12 +51,12 @@ def test_every_text_made_to_deceive_is_marked() -> None:
 def test_ordinary_text_of_any_language_is_not_marked() -> None:
     texts = list(cases("ordinary"))
     assert len(texts) == 540
-    assert [(ascii(text), found) for argument, text in texts if (found := marks_of({argument: text}))] == []
+    assert [(ascii(text), marks) for argument, text in texts if (marks := marks_of({argument: text}))] == []
 
 
 def test_ordinary_text_is_not_marked_when_a_file_system_has_decomposed_it() -> None:
     decomposed = ((argument, unicodedata.normalize("NFD", text)) for argument, text in cases("ordinary"))
-    assert [(ascii(text), found) for argument, text in decomposed if (found := marks_of({argument: text}))] == []
+    assert [(ascii(text), marks) for argument, text in decomposed if (marks := marks_of({argument: text}))] == []
 
 
 def test_the_texts_that_deceive_unmarked_are_known() -> None:
@@ -149,15 +149,15 @@ def test_the_characters_that_cause_the_mark_are_named(command: str, characters: 
 
 def test_megabytes_are_marked_in_bounded_time() -> None:
     """Every rule is asked a bounded number of times, whatever the length."""
-    asked: list[str] = []
+    loaded: list[str] = []
 
     def is_known(name: str) -> bool:
-        asked.append(name)
+        loaded.append(name)
         return False
 
     text = " ".join(f"k\u0131l{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}" for n in range(20_000))
     deception_marks({"command": text}, is_known)
-    assert len(asked) < 10_000
+    assert len(loaded) < 10_000
     assert not is_quick({"command": "x" * 100_000})
     assert not is_quick({"command": "Æ"}), "the file system is asked for words that look like others"
     assert is_quick({"command": "ls -la"})
@@ -180,7 +180,7 @@ def test_every_word_is_seen_whole_and_once(monkeypatch: pytest.MonkeyPatch) -> N
     for _ in range(200):
         words = ["\u0436" * chance.choice((1, 2, 10, 49, 50)) for _ in range(20)]
         text = "".join(word + chance.choice((" ", "  ", "12", " " * 60)) for word in words)
-        expected = [(found.start(), found[0]) for found in re.finditer(r"[^\W\d_]+", text)]
+        expected = [(match.start(), match[0]) for match in re.finditer(r"[^\W\d_]+", text)]
         assert list(words_of(text)) == expected
 
 

@@ -38,9 +38,9 @@ async def test_a_reader_that_never_reads_holds_a_bounded_number() -> None:
             hub.publish(MessageCreated(context_id=ID, version=number, message_id=message_id, role="user", type="text"))
             assert signals.unsent <= MAX_UNSENT_SIGNALS
         hub.publish(StateChanged(context_id=ContextId("d"), version=1, state=Idle()))
-        found = [await anext(signals) for _ in range(signals.unsent)]
-        assert any(isinstance(signal, ContextChanged) and signal.fields == ("*",) for signal in found)
-        assert instance_of(StateChanged, found[-1]).context_id == "d"
+        unread = [await anext(signals) for _ in range(signals.unsent)]
+        assert any(isinstance(signal, ContextChanged) and signal.fields == ("*",) for signal in unread)
+        assert instance_of(StateChanged, unread[-1]).context_id == "d"
 
 
 async def test_fields_of_context_changes_are_joined() -> None:
@@ -87,8 +87,8 @@ async def test_a_follower_sees_all_text_once_in_order_as_it_comes(tmp_path: Path
     counts = Counter(event.message_id for event in events if isinstance(event, TextAdded))
     assert len(counts) == 2
     assert min(counts.values()) > 1
-    seen = [type(event.message).__name__ for event in events if isinstance(event, MessageAdded)]
-    assert seen == ["Text", "ToolRequest", "ToolResult", "Text"]
+    kinds = [type(event.message).__name__ for event in events if isinstance(event, MessageAdded)]
+    assert kinds == ["Text", "ToolRequest", "ToolResult", "Text"]
 
 
 async def test_a_slow_reader_never_blocks_the_turn(tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ async def read(data: bytes, workspace: Path | None = None, seconds: float = 30) 
 
 
 async def refused(data: bytes, seconds: float = 30) -> ToolError:
-    with pytest.raises(ToolError) as found:
+    with pytest.raises(ToolError) as caught:
         await read(data, seconds=seconds)
-    return found.value
+    return caught.value
 
 
 @pytest.fixture

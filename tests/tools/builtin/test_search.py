@@ -116,7 +116,7 @@ async def test_a_listing_is_bounded_and_knows_links_and_odd_names(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("pattern", "found"),
+    ("pattern", "expected"),
     [
         ("*.py", {"a.py", "src/b.py", "src/deep/er/c.py", "src/x.test.py"}),
         ("*", {"a.py", "src/b.py", "src/deep/er/c.py", "src/x.test.py", "src/d.ts", "[odd] {1}.txt"}),
@@ -139,10 +139,10 @@ async def test_a_listing_is_bounded_and_knows_links_and_odd_names(tmp_path: Path
         ("A.PY", set()),
     ],
 )
-async def test_glob_finds(tmp_path: Path, pattern: str, found: set[str]) -> None:
+async def test_glob_finds(tmp_path: Path, pattern: str, expected: set[str]) -> None:
     names = ["a.py", "src/b.py", "src/deep/er/c.py", "src/x.test.py", "src/d.ts", "[odd] {1}.txt"]
     plant(tmp_path, dict.fromkeys(names, ""))
-    assert set((await use(tmp_path, Glob(), pattern=pattern)).split("\n")) == (found or {"No files match."})
+    assert set((await use(tmp_path, Glob(), pattern=pattern)).split("\n")) == (expected or {"No files match."})
 
 
 @pytest.mark.parametrize("pattern", ["../x", "/etc/*", "a/../../b", "{..,a}/x", "{/etc,a}/x", "[a", "a\\", "{a,b}" * 9])
@@ -169,8 +169,8 @@ async def test_glob_lists_the_newest_first_and_counts_omitted_files(tmp_path: Pa
 
 async def test_glob_skips_ignored_files_unless_they_are_named(tmp_path: Path) -> None:
     plant(tmp_path, IGNORING)
-    found = set((await use(tmp_path, Glob(), pattern="*")).split("\n"))
-    assert found == SEEN | {".gitignore", "sub/.ignore"}
+    paths = set((await use(tmp_path, Glob(), pattern="*")).split("\n"))
+    assert paths == SEEN | {".gitignore", "sub/.ignore"}
     inside = set((await use(tmp_path, Glob(), pattern="*", path="build")).split("\n"))
     assert inside == {"build/out.py", "build/sub/dist/deep.py"}
     assert await use(tmp_path, Glob(), pattern="*", path=".git/info") == ".git/info/x"
@@ -337,15 +337,15 @@ async def test_grep_finds_what_read_file_shows(tmp_path: Path, engine: str | Non
     plant(tmp_path, {"sub/file": f"first\r\n  {sentence} end\r\n".encode(encoding), "sub/plain": sentence, "z": "x"})
     shown = (await use(tmp_path, ReadFile(), path="sub/file")).split("\n")[-2].rstrip("\r")
     assert shown == f"  {sentence} end", "long enough to be known"
-    found = f"sub/file:2:   {sentence} end"
+    expected = f"sub/file:2:   {sentence} end"
     words = sentence.split()
     for pattern in (re.escape(sentence), f"^\\s+{words[0]}.*end$", words[-1][-2:] + " e", f"{words[0][:2]}[^x]"):
-        assert found in (await use(tmp_path, Grep(engine), pattern=pattern)).split("\n")
-        assert await use(tmp_path, Grep(engine), pattern=pattern, path="sub/file") == found
-        assert found in await use(tmp_path, Grep(engine), pattern=pattern, glob="fil*")
-        assert found not in await use(tmp_path, Grep(engine), pattern=pattern, glob="pla*")
+        assert expected in (await use(tmp_path, Grep(engine), pattern=pattern)).split("\n")
+        assert await use(tmp_path, Grep(engine), pattern=pattern, path="sub/file") == expected
+        assert expected in await use(tmp_path, Grep(engine), pattern=pattern, glob="fil*")
+        assert expected not in await use(tmp_path, Grep(engine), pattern=pattern, glob="pla*")
     both = await use(tmp_path, Grep(engine), pattern=re.escape(sentence))
-    assert both == f"{found}\nsub/plain:1: {sentence}"
+    assert both == f"{expected}\nsub/plain:1: {sentence}"
     assert await use(tmp_path, Grep(engine), pattern="nothing") == "No matches.\n[3 files searched]"
     many = b"".join(f"{sentence}\n".encode(encoding) for _ in range(9)) if "utf" not in encoding else b"x"
     plant(tmp_path, {"sub/file": many or b"x"})
@@ -383,8 +383,8 @@ async def test_a_cancelled_search_leaves_no_process(tmp_path: Path, engine: str 
 
 
 def children() -> set[str]:
-    found = Path(f"/proc/self/task/{threading.main_thread().native_id}/children").read_text().split()
-    return set(found)
+    pids = Path(f"/proc/self/task/{threading.main_thread().native_id}/children").read_text().split()
+    return set(pids)
 
 
 async def test_a_walk_that_is_cancelled_ends_soon(tmp_path: Path) -> None:
@@ -415,14 +415,14 @@ def walked(root: Path, most: int = sandbox_walk.MAX_WALK_ENTRIES) -> tuple[list[
     with list_directory.open_search_root(workspace, ".") as place:
         walk = sandbox_walk.Walk(workspace, place.fd, place.real, place.levels)
         walk.remaining = most
-        found = [entry.path for entry in walk.entries(lambda _: True, lambda: False) if entry.kind != "folder"]
-    return found, walk
+        paths = [entry.path for entry in walk.entries(lambda _: True, lambda: False) if entry.kind != "folder"]
+    return paths, walk
 
 
 def test_a_walk_is_bounded_with_a_notice(tmp_path: Path) -> None:
     plant(tmp_path, {f"{folder}/{number}": "" for folder in "abc" for number in range(10)})
-    found, walk = walked(tmp_path, 20)
-    assert len(found) <= 20
+    paths, walk = walked(tmp_path, 20)
+    assert len(paths) <= 20
     assert walk.cut
     assert not walked(tmp_path, 33)[1].cut
     deep = tmp_path
@@ -466,14 +466,14 @@ def test_a_folder_swapped_for_a_link_leads_nowhere(tmp_path: Path) -> None:
     thread = threading.Thread(target=swap)
     thread.start()
     try:
-        seen = {path for _ in range(2000) for path in walked(root)[0]}
-        while "sub/inner" not in seen:  # a busy machine may let the threads meet at one instant of the swap only
-            seen.update(walked(root)[0])
+        paths = {path for _ in range(2000) for path in walked(root)[0]}
+        while "sub/inner" not in paths:  # a busy machine may let the threads meet at one instant of the swap only
+            paths.update(walked(root)[0])
     finally:
         over.set()
         thread.join()
-    assert seen <= {"sub", "sub/inner", "z"}
-    assert "sub/inner" in seen
+    assert paths <= {"sub", "sub/inner", "z"}
+    assert "sub/inner" in paths
 
 
 def test_a_range_the_wrong_way_round_holds_its_first_character_and_a_nearer_file_wins(tmp_path: Path) -> None:
@@ -745,7 +745,7 @@ def test_grep_answers_alike_with_ripgrep_and_without(chance: Random) -> None:
         name: "\n".join(chance.choices(RULES, k=chance.randint(1, 3)))
         for name in chance.sample([".gitignore", ".ignore", "d/.gitignore", "d/.ignore", "d/f/.gitignore"], 2)
     }
-    asked = [
+    queries = [
         {
             "pattern": a_pattern(chance) or "b",
             "ignore_case": chance.random() < 0.4,
@@ -763,7 +763,7 @@ def test_grep_answers_alike_with_ripgrep_and_without(chance: Random) -> None:
         assert agree(*answers), (arguments, ignoring, answers)
 
     async def all_of(root: Path) -> None:
-        await asyncio.gather(*[both(root, **one) for one in asked])
+        await asyncio.gather(*[both(root, **one) for one in queries])
 
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)

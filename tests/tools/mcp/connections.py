@@ -82,12 +82,12 @@ def memory(what: str) -> int:
 
 def left_of(name: str) -> list[str]:
     """Processes of a server that are still there."""
-    found = []
+    pids = []
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if f"{MARK}=mcp-{name}-".encode() in (entry / "environ").read_bytes():
-                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
-    return found
+                pids.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+    return pids
 
 
 async def until(condition: Callable[[], bool], seconds: float = 10) -> None:

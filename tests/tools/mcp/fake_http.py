@@ -15,14 +15,14 @@ TOOLS = ["echo", "hang", "big_json", "big_events", "packed", "odd_type", "endles
 class FakeHttp:
     def __init__(self) -> None:
         self.session = "s1"
-        self.seen: list[tuple[str, dict[str, str]]] = []
+        self.requests: list[tuple[str, dict[str, str]]] = []
         self.status: int | None = None
         self.redirect: str | None = None
         self.hangs_at_goodbye = False
         self.url = ""
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        self.seen.append((request.method, dict(request.headers)))
+        self.requests.append((request.method, dict(request.headers)))
         if self.redirect is not None:
             return web.Response(status=307, headers={"location": self.redirect})
         if self.status is not None:

@@ -172,8 +172,8 @@ DOES |= {
 DOES |= {"deaf": deaf, "flood_requests": flood_requests, "long_line": long_line}
 
 
-def revision(asked: str) -> str:
-    return {"older": "2024-11-05", "unknown": "2099-01-01"}.get(HOW, asked)
+def revision(requested: str) -> str:
+    return {"older": "2024-11-05", "unknown": "2099-01-01"}.get(HOW, requested)
 
 
 def handle(message: dict[str, Any]) -> None:

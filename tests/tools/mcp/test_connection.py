@@ -100,8 +100,8 @@ async def test_tools_that_cannot_be_used_are_dropped_and_counted() -> None:
 
 async def test_many_change_notifications_reload_the_list_once() -> None:
     changes: list[tuple[str, ...]] = []
-    told = lambda it: changes.append(tuple(tool.name for tool in it.tools))  # noqa: E731
-    async with connected(fake("changing"), on_change=told) as it:
+    listener = lambda it: changes.append(tuple(tool.name for tool in it.tools))  # noqa: E731
+    async with connected(fake("changing"), on_change=listener) as it:
         assert "renamed" not in changes[-1]
         await it.call("change", {"times": 50})
         await until(lambda: "renamed" in changes[-1])

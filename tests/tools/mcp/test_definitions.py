@@ -83,8 +83,8 @@ def test_the_digest_changes_with_all_but_the_origin_and_nothing_secret_is_shown(
     assert plain.digest == MCPServerDefinition(name="a", command="run", env={"B": "2", "A": "1"}, origin="two").digest
     changes: list[dict[str, Any]] = [{"name": "b"}, {"command": "r"}, {"args": ("x",)}, {"env": {"A": "2"}}]
     changes += [{"cwd": "/"}, {"trusted": True}, {"enabled": False}, {"seconds": 1.0}]
-    known = {"name": "a", "command": "run", "env": {"A": "1", "B": "2"}}
-    digests = {MCPServerDefinition(**{**known, **change}).digest for change in changes}
+    definition = {"name": "a", "command": "run", "env": {"A": "1", "B": "2"}}
+    digests = {MCPServerDefinition(**{**definition, **change}).digest for change in changes}
     assert len(digests | {plain.digest}) == len(changes) + 1
     assert "secret" not in repr(MCPServerDefinition(name="a", url="http://x", headers={"a": "secret"}))
 
@@ -126,10 +126,10 @@ def test_the_digest_changes_with_all_but_the_origin_and_nothing_secret_is_shown(
     ],
 )
 def test_a_wrong_definition_is_refused_with_the_allowed_values(data: Any, key: str, detail: str, allowed: str) -> None:
-    said = refused(data)
-    assert said["key"] == key
-    assert detail in said["detail"]
-    assert allowed in said["allowed"]
+    problem = refused(data)
+    assert problem["key"] == key
+    assert detail in problem["detail"]
+    assert allowed in problem["allowed"]
 
 
 def test_the_line_is_named() -> None:
@@ -160,38 +160,40 @@ def test_the_line_is_named() -> None:
     ],
 )
 def test_a_server_that_cannot_be_used_is_left_out_and_the_others_start(server: Any, code: Code, key: str) -> None:
-    found = read_definitions(json.dumps({"mcpServers": {"a": server, "b": {"command": "x"}}}), "f.json")
-    assert [each.name for each in found.servers] == ["b"]
-    assert [(each.code, each.params["key"]) for each in found.warnings] == [(code, key)]
+    definitions = read_definitions(json.dumps({"mcpServers": {"a": server, "b": {"command": "x"}}}), "f.json")
+    assert [each.name for each in definitions.servers] == ["b"]
+    assert [(each.code, each.params["key"]) for each in definitions.warnings] == [(code, key)]
     for language in ("en", "zh"):
-        sentence = translate(found.warnings[0], language)
+        sentence = translate(definitions.warnings[0], language)
         assert "f.json" in sentence
         assert "(" not in sentence, "every parameter has its value"
 
 
 @pytest.mark.parametrize("name", ["a b", "a__b", "a" * 41, "io.github.x/y", ""])
 def test_a_server_whose_name_cannot_be_used_is_left_out(name: str) -> None:
-    found = read_definitions(json.dumps({"mcpServers": {name: {"command": "x"}, "b": {"command": "x"}}}), "f")
-    assert [each.name for each in found.servers] == ["b"]
-    assert [each.code for each in found.warnings] == [Code.SERVER_NAME]
+    definitions = read_definitions(json.dumps({"mcpServers": {name: {"command": "x"}, "b": {"command": "x"}}}), "f")
+    assert [each.name for each in definitions.servers] == ["b"]
+    assert [each.code for each in definitions.warnings] == [Code.SERVER_NAME]
 
 
 def test_of_two_equivalent_server_names_the_first_counts() -> None:
-    found = read_definitions(json.dumps({"mcpServers": {"my-s": {"command": "x"}, "My_S": {"command": "y"}}}), "f")
-    assert [(each.name, each.command) for each in found.servers] == [("my-s", "x")]
-    assert [(each.code, each.params["other"]) for each in found.warnings] == [(Code.SERVER_NAME_TAKEN, "my-s")]
+    definitions = read_definitions(
+        json.dumps({"mcpServers": {"my-s": {"command": "x"}, "My_S": {"command": "y"}}}), "f"
+    )
+    assert [(each.name, each.command) for each in definitions.servers] == [("my-s", "x")]
+    assert [(each.code, each.params["other"]) for each in definitions.warnings] == [(Code.SERVER_NAME_TAKEN, "my-s")]
 
 
 def test_the_documented_example_works_unchanged() -> None:
     text = (DATA / "mcp_servers.json").read_text()
-    found = read_definitions(text, "f")
-    assert [(each.name, each.command, each.args) for each in found.servers] == [
+    definitions = read_definitions(text, "f")
+    assert [(each.name, each.command, each.args) for each in definitions.servers] == [
         ("filesystem", "mcp-server-filesystem", ("--workspace", "/path/to/workspace")),
         ("github", "mcp-server-github", ()),
         ("custom-tools", "python", ("-m", "my_mcp_server")),
     ]
-    assert found.servers[1].env == {"GITHUB_TOKEN": "..."}
-    assert [(each.params["key"], each.params["line"]) for each in found.warnings] == [
+    assert definitions.servers[1].env == {"GITHUB_TOKEN": "..."}
+    assert [(each.params["key"], each.params["line"]) for each in definitions.warnings] == [
         ("servers.filesystem.capabilities", 8),
         ("servers.github.capabilities", 16),
         ("servers.custom-tools.capabilities", 22),
@@ -255,26 +257,26 @@ FOREIGN: list[tuple[str, str, list[str]]] = [
 def test_the_file_of_another_program_is_read_and_unknown_keys_are_reported(
     text: str, ignored: list[str], ends: str
 ) -> None:
-    found = read_definitions(text.replace("\n", ends), "f")
-    files = found.servers[0]
+    definitions = read_definitions(text.replace("\n", ends), "f")
+    files = definitions.servers[0]
     assert (files.name, files.command, files.args, files.transport) == ("files", "run", ("-x",), "stdio")
-    assert [each.url for each in found.servers[1:]] in ([], ["https://x.test/mcp"])
-    assert [each.params["key"] for each in found.warnings] == ignored
-    assert not any(each.trusted for each in found.servers)
+    assert [each.url for each in definitions.servers[1:]] in ([], ["https://x.test/mcp"])
+    assert [each.params["key"] for each in definitions.warnings] == ignored
+    assert not any(each.trusted for each in definitions.servers)
     assert files.seconds in (30, 60)
 
 
 def test_permissions_in_another_programs_file_are_ignored() -> None:
     grants = {"autoApprove": ["*"], "alwaysAllow": ["x"], "trust": True}
-    found = read_definitions(json.dumps(one(command="run", **grants)), "f")
-    assert found.servers == [MCPServerDefinition(name="a", command="run", origin="f")]
-    assert [each.code for each in found.warnings] == [Code.IGNORED_GRANT] * 3
+    definitions = read_definitions(json.dumps(one(command="run", **grants)), "f")
+    assert definitions.servers == [MCPServerDefinition(name="a", command="run", origin="f")]
+    assert [each.code for each in definitions.warnings] == [Code.IGNORED_GRANT] * 3
 
 
 def test_a_key_that_belongs_to_the_other_kind_of_server_is_ignored() -> None:
-    found = read_definitions(json.dumps({"a": 1, **one(url="http://x", env={"A": "b"}, args=[])}), "f")
-    assert found.servers[0].env == {}
-    assert [each.params["key"] for each in found.warnings] == ["a", "mcpServers.a.args", "mcpServers.a.env"]
+    definitions = read_definitions(json.dumps({"a": 1, **one(url="http://x", env={"A": "b"}, args=[])}), "f")
+    assert definitions.servers[0].env == {}
+    assert [each.params["key"] for each in definitions.warnings] == ["a", "mcpServers.a.args", "mcpServers.a.env"]
 
 
 @given(st.recursive(st.none() | st.booleans() | st.text() | st.integers(), lambda inner: st.lists(inner)))

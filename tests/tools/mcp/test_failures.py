@@ -34,10 +34,10 @@ def http(status: str, kind: str = "text/html", body: str = "<html>", more: str =
 @asynccontextmanager
 async def answering(answer: Answer) -> AsyncIterator[int]:
     """A real server that gives the same bytes to everybody, or never answers."""
-    held: set[asyncio.StreamWriter] = set()
+    writers: set[asyncio.StreamWriter] = set()
 
     async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        held.add(writer)
+        writers.add(writer)
         await reader.read(1)
         if answer is not None:
             writer.write(answer)
@@ -48,7 +48,7 @@ async def answering(answer: Answer) -> AsyncIterator[int]:
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
-        for writer in held:
+        for writer in writers:
             writer.close()
 
 

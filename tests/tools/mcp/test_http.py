@@ -28,7 +28,7 @@ async def test_the_given_headers_are_sent() -> None:
     async with serving() as fake, connected(at(fake, "headers", {"Authorization": "Bearer x"})) as it:
         assert it.protocol == "2025-06-18"
         assert (await it.call("echo", {"text": "yes"})).text == "yes"
-        assert all(headers["Authorization"] == "Bearer x" for _, headers in fake.seen)
+        assert all(headers["Authorization"] == "Bearer x" for _, headers in fake.requests)
 
 
 @pytest.mark.parametrize("tool", ["big_json", "big_events"])
@@ -74,7 +74,7 @@ async def test_a_session_that_the_server_has_lost_is_reestablished() -> None:
 async def test_a_stream_that_is_resumed_without_end_does_not_spin() -> None:
     async with serving() as fake, beside_a_healthy_one("spinning"), connected(at(fake, "spinning")) as it:
         await failure(it, "endless_resume", 2)
-        assert len(fake.seen) < 100
+        assert len(fake.requests) < 100
         assert (await it.call("echo", {"text": "yes"})).text == "yes"
 
 
@@ -97,7 +97,7 @@ async def test_redirects_to_another_origin_are_not_followed() -> None:
             assert not await it.ready(10)
             assert it.error is not None
             assert "aren't followed" in translate(it.error)
-        assert other.seen == []
+        assert other.requests == []
 
 
 async def test_stopping_does_not_wait_for_a_server_that_never_answers_the_delete() -> None:
@@ -105,14 +105,14 @@ async def test_stopping_does_not_wait_for_a_server_that_never_answers_the_delete
         fake.hangs_at_goodbye = True
         async with connected(at(fake, "clinging")) as it:
             await it.stop()
-        await until(lambda: ("DELETE") in [method for method, _ in fake.seen])
+        await until(lambda: ("DELETE") in [method for method, _ in fake.requests])
 
 
 def test_proxies_are_those_of_the_given_environment_and_never_for_this_machine() -> None:
-    given = {"HTTPS_PROXY": "http://p:1", "http_proxy": "http://q:2", "NO_PROXY": "inside.test"}
-    assert proxy_for("https://x.test/", given) == "http://p:1"
-    assert proxy_for("http://x.test/", given) == "http://q:2"
-    assert proxy_for("https://a.inside.test/", given) is None
+    environment = {"HTTPS_PROXY": "http://p:1", "http_proxy": "http://q:2", "NO_PROXY": "inside.test"}
+    assert proxy_for("https://x.test/", environment) == "http://p:1"
+    assert proxy_for("http://x.test/", environment) == "http://q:2"
+    assert proxy_for("https://a.inside.test/", environment) is None
     for host in ("localhost", "127.0.0.1:80", "[::1]:8", "a.localhost", "127.9.9.9"):
-        assert proxy_for(f"http://{host}/", given) is None
+        assert proxy_for(f"http://{host}/", environment) is None
     assert proxy_for("https://x.test/", {}) is None

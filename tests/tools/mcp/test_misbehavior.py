@@ -22,11 +22,11 @@ async def failure(connection: Connection, tool: str, seconds: float = 10, **argu
 
 async def test_a_server_that_dies_at_start_is_restarted_six_times_and_then_failed() -> None:
     ambient = ManualAmbient()
-    seen: list[str] = []
+    statuses: list[str] = []
     async with (
         beside_a_healthy_one("dies"),
         connected(
-            fake("dies", "dies"), ambient=ambient, on_change=lambda c: seen.append(c.status), is_ready=False
+            fake("dies", "dies"), ambient=ambient, on_change=lambda c: statuses.append(c.status), is_ready=False
         ) as it,
     ):
         assert not await it.ready(20)
@@ -36,7 +36,7 @@ async def test_a_server_that_dies_at_start_is_restarted_six_times_and_then_faile
         assert "ended with status 4: cannot start: no key" in translate(it.error)
         assert [wait for wait in ambient.slept if wait >= 0.5] == [0.5, 1, 2, 4, 8, 16]
         assert it.restarts == 6
-        assert seen == [*["starting", "waiting"] * 6, "starting", "failed"]
+        assert statuses == [*["starting", "waiting"] * 6, "starting", "failed"]
         assert "not ready (failed)" in await failure(it, "echo")
         await it.reconnect()
         assert it.status == "starting"
@@ -55,8 +55,8 @@ async def test_a_server_that_dies_in_a_call_fails_that_call_and_restarts() -> No
     async with beside_a_healthy_one("mortal"), connected(fake("mortal")) as it:
         waiting = asyncio.create_task(failure(it, "hang", 30))
         await asyncio.sleep(0)
-        said = await failure(it, "die")
-        assert "ended during the call, which may have run: it ended with status 3: I die here" in said
+        error = await failure(it, "die")
+        assert "ended during the call, which may have run: it ended with status 3: I die here" in error
         assert "ended during the call" in await waiting
         assert await it.ready(10)
         assert it.restarts == 1

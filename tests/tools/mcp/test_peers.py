@@ -67,9 +67,9 @@ async def uses_everything(definition: MCPServerDefinition) -> None:
         with pytest.raises(ToolError, match="time limit"):
             await it.call("trigger-long-running-operation", {"duration": 20, "steps": 20}, seconds=0.5)
         assert it.has_resources
-        found = await it.resources()
-        assert found
-        (part,) = await it.read_resource(found[0].uri)
+        resources = await it.resources()
+        assert resources
+        (part,) = await it.read_resource(resources[0].uri)
         assert isinstance(part.content, str)
         assert part.content
         assert "args-prompt" in [prompt.name for prompt in it.prompts]
@@ -94,11 +94,11 @@ async def test_over_http_a_question_belongs_to_its_call(peers: Path) -> None:
     async with listening(str(peers / "mcp-server-everything"), "streamableHttp", port=port):
         definition = MCPServerDefinition(name="asking-http", url=f"http://127.0.0.1:{port}/mcp")
         async with connected(definition) as it:
-            asked: list[str] = []
+            questions: list[str] = []
 
             def asker(name: str) -> Any:
                 async def ask(message: str, schema: dict[str, Any]) -> dict[str, Any] | None:
-                    asked.append(name)
+                    questions.append(name)
                     await asyncio.sleep(0.2)
                     return dict.fromkeys(schema["required"], name)
 
@@ -106,7 +106,7 @@ async def test_over_http_a_question_belongs_to_its_call(peers: Path) -> None:
 
             calls = [it.call("trigger-elicitation-request", {}, asker=asker(name)) for name in ("Ada", "Bob")]
             ada, bob = await asyncio.gather(*calls)
-            assert sorted(asked) == ["Ada", "Bob"]
+            assert sorted(questions) == ["Ada", "Bob"]
             assert "Ada" in ada.text
             assert "Bob" not in ada.text
             assert "Bob" in bob.text
@@ -171,8 +171,9 @@ async def test_the_file_system_server_works_in_its_folder(peers: Path, tmp_path:
 
 
 async def test_the_memory_server_stores_entities(peers: Path, tmp_path: Path) -> None:
-    kept = {"MEMORY_FILE_PATH": str(tmp_path / "memory.json")}
-    async with connected(MCPServerDefinition(name="memory", command=str(peers / "mcp-server-memory"), env=kept)) as it:
+    environment = {"MEMORY_FILE_PATH": str(tmp_path / "memory.json")}
+    async with connected(MCPServerDefinition(name="memory", command=str(peers / "mcp-server-memory"), env=environment)
+    ) as it:
         entity = {"name": "Ada", "entityType": "person", "observations": ["wrote the first program"]}
         await it.call("create_entities", {"entities": [entity]})
         assert "first program" in (await it.call("search_nodes", {"query": "Ada"})).text

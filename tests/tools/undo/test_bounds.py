@@ -121,7 +121,7 @@ def test_contents_that_no_file_holds_any_more_are_dropped(tmp_path: Path, monkey
     (root / "still").write_bytes(b"still the same")
     workspace = Workspace(root)
     cache = Baseline(tmp_path / "cache", workspace, UndoLimits())
-    held = cache.take(never)
+    contents = cache.take(never)
     (root / "empty too").write_bytes(b"")
     for number in range(30):
         (root / "a").write_bytes(bytes([number]) * 50_000)
@@ -134,7 +134,9 @@ def test_contents_that_no_file_holds_any_more_are_dropped(tmp_path: Path, monkey
         before.close()
         after.close()
     assert size_of(tmp_path / "cache") < 400_000
-    assert held.content(held.files["still"]) == b"still the same", "a look that is still compared keeps its contents"
+    assert contents.content(contents.files["still"]) == b"still the same", (
+        "a look that is still compared keeps its contents"
+    )
 
 
 def test_all_baselines_together_are_bounded(tmp_path: Path) -> None:
@@ -237,8 +239,8 @@ def test_a_home_folder_is_covered_up_to_a_smaller_bound(tmp_path: Path, monkeypa
     limits = UndoLimits()
     for folder, expected in (("home", limits.home_files), (".", limits.home_files), ("home/project", limits.files)):
         root = tmp_path / folder
-        found = Baseline(tmp_path / "cache", Workspace(root), limits).max_entries(str(root.resolve()))
-        assert found == expected, folder
+        limit = Baseline(tmp_path / "cache", Workspace(root), limits).max_entries(str(root.resolve()))
+        assert limit == expected, folder
 
 
 @pytest.mark.skipif(not LONG, reason="makes 100,000 files")
@@ -256,9 +258,9 @@ def test_a_change_among_100_000_files_is_undone(tmp_path: Path) -> None:
     assert not before.is_cut
     shutil.rmtree(root / "d7")
     (root / "d999" / "f99").write_bytes(b"new")
-    entry, kept, _ = compare(before, cache.take(never, before), workspace, "call", "execute", limits)
+    entry, baseline, _ = compare(before, cache.take(never, before), workspace, "call", "execute", limits)
     assert entry is not None
-    log.add(entry, (before.content(file) if file is not None else None for file in kept))
+    log.add(entry, (before.content(file) if file is not None else None for file in baseline))
     assert len(undo_last(log, workspace).paths) == 101
     assert (root / "d7" / "f42").read_bytes() == b"7 42"
     assert (root / "d999" / "f99").read_bytes() == b"999 99"
@@ -352,8 +354,8 @@ def test_a_file_over_the_budget_is_not_read(tmp_path: Path, monkeypatch: pytest.
             file.truncate(900_000)
     read: list[str] = []
     note_reads(monkeypatch, read)
-    found = Baseline(tmp_path / "cache", Workspace(root), UndoLimits(baseline_megabytes=1)).take(never)
-    assert (read, found.is_cut) == (["sparse0"], True)
+    baseline = Baseline(tmp_path / "cache", Workspace(root), UndoLimits(baseline_megabytes=1)).take(never)
+    assert (read, baseline.is_cut) == (["sparse0"], True)
 
 
 def test_without_settings_the_limits_are_those_of_the_configuration() -> None:

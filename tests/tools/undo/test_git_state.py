@@ -53,10 +53,10 @@ async def after(folder: Path, command: str) -> tuple[World, str]:
 async def undone(world: World, context_id: str) -> tuple[list[str], list[Reason]]:
     async with world.runtime:
         try:
-            found = await world.runtime.undo(context_id)
+            undo = await world.runtime.undo(context_id)
         except Conflict as error:
             return [], error.reason.params["left"]
-        return list(found.paths), list(found.left)
+        return list(undo.paths), list(undo.left)
 
 
 async def test_a_commit_is_reported_with_the_way_back_and_its_files_are_restored(tmp_path: Path) -> None:
@@ -279,5 +279,5 @@ def test_hooks_and_programs_of_a_new_repository_are_reported(tmp_path: Path) -> 
     (here / ".git/hooks/post-merge").write_text("#!/bin/sh\n")
     with open(here / ".git/config", "a") as config:
         config.write("[core]\n\tfsmonitor = ./evil\n")
-    told = list(changed_programs({}, read_git_state(here, [""], {})))
-    assert told == [".git/config", ".git/hooks/post-merge"]
+    programs = list(changed_programs({}, read_git_state(here, [""], {})))
+    assert programs == [".git/config", ".git/hooks/post-merge"]

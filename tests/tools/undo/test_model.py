@@ -39,11 +39,11 @@ HISTORIES = 400 if LONG else 40
 
 def tree_of(root: Path) -> Tree:
     """Every file and link, with content and permission bits, and every folder; repositories' records left out."""
-    found: Tree = {}
+    files: Tree = {}
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if name not in (".git", ".local")]
         if folder != str(root):
-            found[os.path.relpath(folder, root)] = FOLDER
+            files[os.path.relpath(folder, root)] = FOLDER
         for name in [*names, *(name for name in folders if Path(folder, name).is_symlink())]:
             path = Path(folder, name)
             status = path.lstat()
@@ -51,10 +51,10 @@ def tree_of(root: Path) -> Tree:
             if relative.endswith(".git"):
                 continue
             if stat.S_ISLNK(status.st_mode):
-                found[relative] = ("link", os.fsencode(os.readlink(path)), 0)
+                files[relative] = ("link", os.fsencode(os.readlink(path)), 0)
             else:
-                found[relative] = ("file", path.read_bytes(), stat.S_IMODE(status.st_mode))
-    return found
+                files[relative] = ("file", path.read_bytes(), stat.S_IMODE(status.st_mode))
+    return files
 
 
 class History:
@@ -210,9 +210,9 @@ class History:
         """Whether somebody else has already put back all of a change: then it is passed over."""
         now = self.now()
         touched = {path for path in {*before, *after} if before.get(path) != after.get(path)}
-        made = {path for path in touched if after.get(path) == FOLDER and path not in before}
-        emptied = {path for path in made if now.get(path) == FOLDER and not os.listdir(self.root / path)}
-        return not emptied and all(now.get(path) == before.get(path) for path in touched - made)
+        created = {path for path in touched if after.get(path) == FOLDER and path not in before}
+        emptied = {path for path in created if now.get(path) == FOLDER and not os.listdir(self.root / path)}
+        return not emptied and all(now.get(path) == before.get(path) for path in touched - created)
 
     async def undo(self) -> None:
         before_undo = self.now()
@@ -253,9 +253,9 @@ class History:
             assert now.get(path) == before_undo.get(path), f"{path} was not the agent's"
         for path in staying:
             assert is_foreign(path, before, after, before_undo), f"nobody else has changed {path}"
-        kept = [Path(file).read_bytes() for file in copies(left)]
+        contents = [Path(file).read_bytes() for file in copies(left)]
         wanted = [before[path][1] for path in staying if has_content(before, after, path)]
-        assert sorted(kept) == sorted(wanted), "what is not put back is at hand"
+        assert sorted(contents) == sorted(wanted), "what is not put back is at hand"
         self.conflicts += len(staying)
 
     async def step(self) -> None:
