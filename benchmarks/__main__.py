@@ -1,4 +1,4 @@
-"""Prints every figure as a ratio beside what was measured in the same run. Machines are noisy: under 1.5 is a tie."""
+"""Prints every figure as a ratio to a baseline of the same run. Machines are noisy: under 1.5 is a tie."""
 
 import asyncio
 import sys

@@ -107,7 +107,7 @@ async def tool_round(folder: Path) -> Row:
 
 
 async def tool_round_in_process(folder: Path) -> Row:
-    """The same with the model in process: what is left is ours, beside two durable appends."""
+    """The same with the model in process: the runtime's own cost, compared with two durable appends."""
     turns = 60
     answers: list[Answer] = []
     for number in range(turns):
@@ -134,7 +134,7 @@ async def tool_round_in_process(folder: Path) -> Row:
 
 
 async def _round_of_turn(runtime: Runtime, context_id: str) -> float:
-    """A turn with one tool round, less a turn without: what the round alone costs."""
+    """A turn with one tool round, less a turn without: the cost of the round alone."""
     began = time.perf_counter()
     await runtime.send(context_id, "tool please")
     await runtime.rested(context_id)

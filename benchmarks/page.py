@@ -1,6 +1,6 @@
 """Figures of the page in a real browser: the built page, a server of its own, a model at 200 tokens a second.
 
-`web/bench` measures and prints a line of JSON for each figure; the targets stand here.
+`web/bench` measures and prints a line of JSON for each figure; the targets are in this file.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from pilothouse.testing.history import make_history
 SIZES = (100, 1_000, 10_000)
 SETTINGS = "[window]\ntoken_budget = 100000000\nauto_compress = false\n"
 
-# What must hold, and what is aimed at, by the name that `web/bench` gives a figure.
+# Required and desired values, by the name of a figure in `web/bench`.
 GOALS = {
     "first load of the page, LCP": "<= 1500 ms, aim 800",
     "open 10,000 messages, cold": "<= 1000 ms, aim 500",
@@ -104,7 +104,7 @@ def _model() -> Iterator[str]:
 
 @contextmanager
 def _server(folder: Path, address: str) -> Iterator[str]:
-    """Gives the address that it prints."""
+    """Start the server and return the address that it prints."""
     with subprocess.Popen(
         our_command(folder, 0),
         stdout=subprocess.PIPE,

@@ -1,6 +1,6 @@
 """The model of the page's figures: Markdown with code at a fixed rate, and a call where a call is asked for.
 
-Every so often a piece carries the time at which it was written, so that the page can tell how long it took to be seen.
+Some pieces carry the time at which they were written, so that the page can measure the delay until they are visible.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ PARAGRAPH = (
 
 
 def tokens(count: int) -> tuple[str, ...]:
-    """About four characters each. Stamps stand at the ends of words, where they are nothing but text."""
+    """About four characters each. Stamps are at the ends of words, outside of any markup."""
     text = PARAGRAPH * (count * 4 // len(PARAGRAPH) + 1)
     pieces = [text[at : at + 4] for at in range(0, count * 4, 4)]
     return tuple(piece + f" t{STAMP} " if at % STAMPED_EVERY == 0 else piece for at, piece in enumerate(pieces))

@@ -64,7 +64,7 @@ class Peer:
         return (time.perf_counter() - began) * 1000, pieces
 
     async def log_bytes(self) -> int:
-        """Bytes in the write-ahead log since it was last folded into the database."""
+        """Bytes in the write-ahead log since the last checkpoint."""
         await self.saver.setup()
         log = Path(f"{self.path}-wal").stat().st_size
         for pragma in ("wal_autocheckpoint=0", "wal_checkpoint(TRUNCATE)"):
@@ -73,7 +73,7 @@ class Peer:
 
 
 async def measure(peer: Peer, name: str) -> dict[str, float]:
-    """One turn to warm up, then the counted ones."""
+    """Run one turn to warm up, then the counted ones."""
     taken, pieces, written = [], 1, 0
     for _ in range(RUNS[name] + 1):
         config = await peer.thread()

@@ -1,4 +1,4 @@
-"""The provider that all are measured against: stateless, so that every system can ask it in any order.
+"""The provider of all measured systems: stateless, so that every system can use it in any order.
 
 A user's text that begins with "tool" is answered with one call, everything else with `deltas` pieces of text.
 """

@@ -1,6 +1,6 @@
-"""Servers as processes, and the one reader of everything that they send.
+"""Servers as processes, and one reader for all of their streams.
 
-It speaks HTTP by hand, so that reading costs little beside serving.
+The reader writes and parses HTTP itself, so that reading costs little beside serving.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ class Process:
         self.is_ours = is_ours
 
     def cpu(self) -> float:
-        """Seconds of processor time so far, its own and the system's for it."""
+        """Seconds of processor time so far, in user and system mode."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -54,13 +54,13 @@ class Process:
 
 
 def with_bytecode(**more: str) -> dict[str, str]:
-    """With compiled bytecode, as everybody has it."""
+    """With compiled bytecode, as in an installation."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | more
 
 
 @contextmanager
 def _running(command: Sequence[str], environment: dict[str, str]) -> Iterator[tuple[int, str]]:
-    """Gives its id, and its address as soon as it has printed one."""
+    """Start a server; its process id, and its address once printed."""
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT, env=environment
     )
@@ -126,7 +126,7 @@ def both(folder: Path, deltas: int, delay: float = 0) -> Iterator[tuple[Process,
 
 
 class Connection:
-    """One connection that is kept: one request after the other."""
+    """A persistent connection: one request after the other."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -171,7 +171,7 @@ async def connected(process: Process) -> AsyncIterator[Connection]:
 
 
 class Watched:
-    """One answer as it came: for each piece when the model wrote it and when it was here, in nanoseconds."""
+    """A received answer: for each piece the time when the model wrote it and when it arrived, in nanoseconds."""
 
     def __init__(self) -> None:
         self.pieces: list[tuple[int, int]] = []
@@ -185,7 +185,7 @@ class Watched:
         return [(here - written) / 1e6 for written, here in self.pieces]
 
     def gaps(self) -> list[float]:
-        """Milliseconds between one arrival and the next; what came together came once."""
+        """Milliseconds between arrivals; pieces that came together count once."""
         times = sorted({here for _, here in self.pieces})
         return [(after - before) / 1e6 for before, after in pairwise(times)]
 
@@ -208,7 +208,7 @@ async def _watch_chat(connection: Connection, path: str) -> Watched:
 
 
 class Puller:
-    """Says something in a context and follows the answer: told that there is more, it asks for what comes after."""
+    """Sends a message in a context and follows the answer: after each signal it pulls the next part."""
 
     def __init__(self, context_id: str, connection: Connection, wanted: int) -> None:
         self.watched = Watched()
@@ -241,7 +241,7 @@ async def _listen(connection: Connection, path: str, pullers: dict[str, Puller],
 
 
 class Seen:
-    """What all readers saw together, and what it cost the server."""
+    """Figures of all readers together, and their cost for the server."""
 
     def __init__(self, watched: Sequence[Watched], cpu: float, wall: float) -> None:
         self.cpu = cpu
@@ -263,7 +263,7 @@ async def _measured(process: Process, wanted: int, work: Callable[[], Awaitable[
 
 
 async def read_chats(process: Process, count: int, deltas: int = DELTAS) -> Seen:
-    """So many at a time, each over a connection of its own, in contexts that are there."""
+    """A number of pullers at a time, each over its own connection, in existing contexts."""
     async with contextlib.AsyncExitStack() as stack:
         chats = []
         for _ in range(count):

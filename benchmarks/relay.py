@@ -1,7 +1,8 @@
-"""What the server is measured beside: a bare Starlette relay, and a model whose pieces say when they were written.
+"""The baseline of the server benchmarks: a bare Starlette relay, and a model whose pieces contain the time of writing.
 
 `python -m benchmarks.relay PORT ADDRESS` relays, on any free port where PORT is 0; `python -m benchmarks.relay model
-DELTAS DELAY` is the model. Each prints its address. Nothing of ours is imported: this is the least that it can cost.
+DELTAS DELAY` is the model. Each prints its address. No module of Pilothouse is imported: the relay shows the least
+possible cost.
 """
 
 import asyncio
@@ -47,7 +48,7 @@ _ENCODER = msgspec.json.Encoder()
 
 
 class Relay:
-    """Asks the model, and passes each piece on as an event. Nothing is stored."""
+    """Request an answer and pass each piece on as an event, without storing it."""
 
     def __init__(self, address: str) -> None:
         self._url = address + "/chat/completions"
@@ -83,14 +84,14 @@ class Relay:
 
 
 async def _silence() -> AsyncIterator[bytes]:
-    """One event, and then none: what an open stream costs where nothing happens."""
+    """Send one event and then none: the cost of an idle open stream."""
     yield b"event: state\ndata: {}\n\n"
     await asyncio.Event().wait()
 
 
 class Model:
-    """Answers everything with so many pieces, each twenty digits: when it was written, in nanoseconds. With a delay
-    they keep to a time-table: one that was late does not put off the next."""
+    """Answers every request with a number of pieces, each with the time of writing in nanoseconds (twenty digits). With
+    a delay the pieces follow a schedule: a late piece does not delay the next."""
 
     def __init__(self, deltas: int, delay: float) -> None:
         self._deltas = deltas

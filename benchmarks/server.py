@@ -1,4 +1,4 @@
-"""Figures of the server, a process of its own, as its clients see it: each beside a bare relay of the same shape."""
+"""Figures of the server process as its clients see them: each compared with a bare relay of the same shape."""
 
 import contextlib
 import json
@@ -107,7 +107,7 @@ async def _cost(process: Process, connection: Connection, path: str, count: int)
 
 
 async def delta_to_client(folder: Path) -> list[Row]:
-    """From the model's writing of a piece until its reader has it, with ten at a time: nothing waits for a core."""
+    """The delay of a piece from the model to its reader, with ten streams at a time, so that no core is saturated."""
     streams = 10
     with both(folder, DELTAS, DELAY) as (server, relay):
         floor = await read_chats(relay, streams)
@@ -133,7 +133,7 @@ def _percentile(values: Sequence[float], percent: int) -> float:
 
 
 async def served_memory(folder: Path) -> list[Row]:
-    """Idle after its start; then what contexts add that are held, and those that no longer are; then open streams."""
+    """Idle after the start; then per context in memory, per evicted context, and per open stream."""
     retained, count, streams = 100, 1000, 300
     with both(folder, 20) as (server, relay):
         await _health(server)

@@ -1,4 +1,4 @@
-"""Figures about steering: what a decision, a merge, a list and a sub-agent cost beside the least that they could."""
+"""Figures about steering: the cost of a decision, a merge, a listing and a sub-agent, compared with the minimum."""
 
 import statistics
 import time
@@ -89,7 +89,7 @@ async def merging(folder: Path) -> Row:
 
 
 async def delegation(folder: Path) -> Row:
-    """A task for a sub-agent, with all its commits, beside the two turns that it is made of."""
+    """A task for a sub-agent, with all its commits, compared with its two turns."""
     delegates = Answer(calls=(ScriptedCall(tool="delegate", arguments={"task": "x"}),))
     count = 30
     answers = [answer for _ in range(count) for answer in (delegates, Answer(text="in"), Answer(text="out"))]

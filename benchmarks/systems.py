@@ -1,4 +1,4 @@
-"""What is measured: Pilothouse, a bare client that does the least, and a peer in an environment of its own."""
+"""The measured systems: Pilothouse, a bare client that does the least, and a peer in an environment of its own."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ PEER_PYTHON = ROOT / ".bench-venv" / "bin" / "python"
 
 @contextmanager
 def provider(deltas: int = 1000, delta_delay: float = 0) -> Iterator[str]:
-    """A provider in a process of its own; gives its address."""
+    """Start a provider in a process of its own and return its address."""
     command = [sys.executable, "-m", "benchmarks.provider", str(deltas), str(delta_delay)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
@@ -47,7 +47,7 @@ def pilothouse(data: Path, address: str, adapter: Adapter | None = None) -> Runt
             model="fake",
             registry=Registry([NoteTool("noop", "mutating")]),
             ambient=ambient,
-            token_budget=10**9,  # all of a history is sent, as by the others
+            token_budget=10**9,  # the whole history is sent, as by the other systems
         )
     )
 
@@ -65,7 +65,7 @@ class Bare:
         os.fdatasync(self._fd)
 
     async def ask(self, messages: list[dict[str, Any]] | bytes) -> tuple[float, int]:
-        """One request, read to its end. Gives the seconds to the first piece and the number of pieces."""
+        """Send one request and read its answer: the seconds to the first piece, and the number of pieces."""
         body = messages if isinstance(messages, bytes) else json.dumps({"model": "fake", "messages": messages}).encode()
         began, first, count = time.perf_counter(), 0.0, 0
         async with self._client.stream("POST", self._url, content=body) as response:
@@ -91,13 +91,13 @@ async def side_by_side(folder: Path, *, deltas: int, mode: str = "agent") -> Asy
 
 
 async def peer_alone(measure: str, *more: str, deltas: int) -> dict[str, Any] | None:
-    """The peer on a provider of its own. None where it is not installed."""
+    """Measure the peer with a provider of its own. None if the peer is not installed."""
     with provider(deltas=deltas) as address:
         return await peer(address, measure, *more)
 
 
 async def peer(address: str, measure: str, *more: str) -> dict[str, Any] | None:
-    """LangGraph with its SQLite checkpointer; None where it is not installed."""
+    """Measure LangGraph with its SQLite checkpointer; None if LangGraph is not installed."""
     if not PEER_PYTHON.exists():
         return None
     process = await asyncio.create_subprocess_exec(

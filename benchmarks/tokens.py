@@ -1,4 +1,4 @@
-"""Figures about counting tokens: a megabyte of text, beside making the bytes that are sent of it."""
+"""Figures about counting tokens: a megabyte of text, compared with encoding it for a request."""
 
 import statistics
 import time
@@ -13,7 +13,7 @@ _MEGABYTE = 1_000_000
 
 
 async def counting(folder: Path) -> list[Row]:  # noqa: ARG001
-    """Our own sources, counted by the tokenizer and estimated. Each message is counted once, when it is new."""
+    """Our own sources, counted by the tokenizer and by the estimate. A message is counted once, when it is new."""
     source = "".join(path.read_text() for path in sorted((ROOT / "src").rglob("*.py")))
     text = (source * (_MEGABYTE // len(source) + 1))[:_MEGABYTE]
     rows = []

@@ -1,4 +1,4 @@
-"""Figures about tools: what judging, artifacts, confining and remembering cost beside a bare command."""
+"""Figures about tools: the cost of classification, artifacts, confinement and undo data beside a bare command."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ _FILES = 3000
 
 
 async def judging(folder: Path) -> Row:  # noqa: ARG001
-    """One line with three commands, beside parsing it alone."""
+    """Check a line with three commands, compared with parsing it alone."""
     parser = _parser()
     ours = _microseconds(lambda: classify_uncached(_LINE))
     floor = _microseconds(lambda: parser.parse(_LINE.encode()))
@@ -43,7 +43,7 @@ def _microseconds(work: Callable[[], Any]) -> float:
 
 
 async def commands(folder: Path) -> list[Row]:
-    """A command that does nothing: under its supervisor, and confined; beside a shell started directly."""
+    """A command that does nothing: under its supervisor, and confined; compared with a shell started directly."""
     tool = Execute(os.environ)
     arguments = ExecuteArguments(command="true")
     workspace = Workspace(folder)
@@ -75,7 +75,7 @@ async def commands(folder: Path) -> list[Row]:
 
 
 async def remembering(folder: Path) -> list[Row]:
-    """A command that changes one of many files, so that it can be undone; beside the same without."""
+    """A command that changes one of many files, with undo data; compared with the same without."""
     return [await _remembering(folder, files) for files in (_FILES, 100_000)]
 
 

@@ -1,4 +1,4 @@
-"""Figures about the window: what a round costs however long the conversation is, and what deciding about it costs."""
+"""Figures about the window: the cost of a round for any length of the conversation, and of the decision to compress."""
 
 import statistics
 import time
@@ -23,7 +23,7 @@ from pilothouse.window.history import History
 from pilothouse.window.tokens import Estimate
 
 _SHORT, _LONG = 1_000, 100_000
-_SIZE = 400  # so that a thousand of them are over what compresses a window of 128,000 tokens
+_SIZE = 400  # a thousand of them exceed the trigger of a window of 128,000 tokens
 _TURNS = 15
 
 
@@ -60,7 +60,7 @@ async def _turn(runtime: Runtime, context_id: ContextId) -> float:
 
 
 async def deciding(folder: Path) -> list[Row]:  # noqa: ARG001
-    """Whether it fits is asked in every round, what would go only when it does not."""
+    """The check whether a request fits runs in every round, the plan only when it does not."""
     short, long = (_history(count) for count in (_SHORT, _LONG))
     medians = [_median(lambda: history.tokens, 1000) for history in (short, long)]  # noqa: B023
     planned = [_median(lambda: _planned(history), 1) for history in (short, long)]  # noqa: B023

@@ -1,4 +1,4 @@
-"""Async tests run on asyncio by themselves. Every test has a time limit, and says where it hung."""
+"""Async tests run on asyncio without a marker. Every test has a time limit, and a trace shows where it hung."""
 
 import asyncio
 import faulthandler
@@ -48,7 +48,7 @@ settings.load_profile("calm")
 
 @pytest.fixture
 def many_descriptors() -> Iterator[None]:
-    """As many descriptors as the system allows: what `serve` asks for, and what a test needs that shares its process
+    """As many descriptors as the system allows: like `serve`, and for tests that share their process
     with hundreds of clients. Sessions of ordinary users start with 1024, of which clients get half."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
@@ -61,7 +61,7 @@ def pytest_configure() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Counts that a test wants to be seen (kills, faults, rounds), also when it runs in another process."""
+    """Print the counts that tests record (kills, faults, rounds), also those of other processes."""
     if not KERNEL.is_complete:
         terminalreporter.write_line(f"NOT TESTED: {not_tested(KERNEL)}.", red=True)
     reports = terminalreporter.stats.get("passed", [])
@@ -77,7 +77,7 @@ def _seconds(item: pytest.Item, usual: float) -> float:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """A test fails where it stands when its time is over; where that does not end it, its process ends with a trace."""
+    """Fail a test at its time limit; if the exception does not end it, end its process with a trace."""
     limit = _seconds(item, MAX_SYNC_SECONDS) + FIXTURE_SECONDS
 
     def fail(_number: int, _frame: FrameType | None) -> None:
@@ -99,7 +99,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @contextmanager
 def _phase(item: pytest.Item) -> Generator[None]:
-    """An alarm between the phases of a test would fail pytest itself: it does nothing, and rings again."""
+    """An alarm between the phases of a test would fail pytest itself: ignore it and set it again."""
     item.stash[_IS_IN_PHASE] = True
     try:
         yield

@@ -1,4 +1,4 @@
-"""Server-sent events: what is written is read back, however the bytes are split."""
+"""Server-sent events: written events are parsed again, for any split of the bytes."""
 
 from collections.abc import AsyncIterator
 

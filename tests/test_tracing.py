@@ -1,4 +1,4 @@
-"""Traces of turns, rounds and tool calls: what they say, that nothing said is in them, and that they arrive."""
+"""Traces of turns, rounds and tool calls: their attributes, without any content, and their export."""
 
 import asyncio
 import os

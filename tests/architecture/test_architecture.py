@@ -11,7 +11,7 @@ from pilothouse.runtime.runtime import Runtime
 SOURCE = Path(pilothouse.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 
-# A layer may import itself and what stands below it. `window` knows the adapter's neutral messages.
+# A layer may import itself and the layers below. `window` knows the adapter's neutral messages.
 LAYERS: dict[str, set[str]] = {
     "domain": set(),
     "i18n": {"domain"},
@@ -83,19 +83,19 @@ def test_the_domain_does_no_io_and_asks_the_system_for_nothing() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_time_chance_and_ids_come_in_by_constructor(path: Path) -> None:
-    # A name that nobody can guess for a draft beside the file is no part of any history.
+    # The unguessable name of a temporary file is not part of any history.
     allowed = {"system/ambient.py", "system/atomic_file.py"}
     if str(path.relative_to(SOURCE)) not in allowed:
         assert imports_of(path).isdisjoint(AMBIENT)
 
 
-# Whoever may read these files is for the person to say: an export, and a script for tests.
+# The person chooses who may read these files: an export, and a script for tests.
 MADE_FOR_OTHERS = {"terminal/conversation_commands.py", "testing"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_the_runtime_writes_only_private_files_and_folders(path: Path) -> None:
-    """`mkdir(parents=True)` and `write_bytes` make what everybody may read: `private_file` has helpers."""
+    """`mkdir(parents=True)` and `write_bytes` create files that everybody may read: `private_file` has helpers."""
     name = str(path.relative_to(SOURCE))
     if name in MADE_FOR_OTHERS or name.split("/")[0] in MADE_FOR_OTHERS:
         return
@@ -138,7 +138,7 @@ def test_the_driver_fits_on_a_screen() -> None:
 
 
 def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
-    """All that a client can do. A change here is a change of the public interface: it goes into the changelog."""
+    """The list is the public interface of clients: a change here goes into the changelog."""
     commands = {name for name in dir(Runtime) if not name.startswith("_")}
     assert commands == {
         *(

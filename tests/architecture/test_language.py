@@ -10,7 +10,7 @@ import pytest
 
 from tests.architecture.test_architecture import FILES, SOURCE
 
-# A module is named after the thing it holds. These are nouns of the field, although they end like a verb.
+# Nouns of the field that end like a verb. A module is named after the thing it holds.
 NOUNS_IN_ING = {"encoding", "mapping", "padding", "routing", "spelling", "steering", "tracing"}
 MODULES = {
     "announcing": "commit_signals",

@@ -33,7 +33,7 @@ TEXTS = {shape: text for shape, text in _TEXTS.items() if LONG or shape in _SAMP
 
 
 def large_arguments(schema: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Arguments that fit a schema, each with one member that is large, and what is large in it."""
+    """Arguments that fit a schema, each with one large member, and the name of that member."""
     definitions = schema.get("$defs", {})
     members: Mapping[str, Any] = schema.get("properties", {})
     needed = {name: _small(members[name], definitions) for name in schema.get("required", ())}

@@ -1,7 +1,7 @@
-"""How long the event loop is held up, in the process's own CPU time: other programs on the machine do not count.
+"""How long the event loop is blocked, in the process's own CPU time: other programs on the machine do not count.
 
-Work on the loop, and a call into C that keeps the interpreter's lock in another thread, both hold it up. Python code in
-a thread does not: the loop gets its turn every few milliseconds.
+Work on the loop, and a call into C that keeps the interpreter's lock in another thread, both block it. Python code in a
+thread does not: the loop gets its turn every few milliseconds.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ _UNITS = 30
 
 
 def unit_seconds() -> float:
-    """What a fixed amount of work costs here and now, 10 to 50 ms: Python code and some hashing."""
+    """Seconds that a fixed amount of work takes on this machine now (10 to 50 ms): Python code and some hashing."""
     began = time.process_time()
     digest = hashlib.sha256()
     for number in range(100_000):
@@ -24,7 +24,7 @@ def unit_seconds() -> float:
 
 
 def max_gap_seconds() -> float:
-    """More than this between two ticks is a loop that was held up; the best of three measurements is the unit."""
+    """More than this between two ticks is a blocked loop; the best of three measurements is the unit."""
     return _UNITS * min(unit_seconds() for _ in range(3))
 
 

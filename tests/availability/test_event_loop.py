@@ -1,4 +1,4 @@
-"""One person's large input holds up nobody else: every tool and every route, with large inputs, beside a loop that is
+"""Large input of one person blocks nobody else: every tool and every route, with large inputs, beside a loop that is
 watched."""
 
 import asyncio
@@ -52,7 +52,7 @@ SPECIAL: dict[str, list[dict[str, Any]]] = {
 
 
 def fill(folder: Path) -> None:
-    """A workspace that somebody hostile has filled."""
+    """A workspace with hostile content."""
     (folder / ".gitignore").write_text("".join(f"*a*b{number}*c*/x/*\n" for number in range(3_000 if LONG else 200)))
     sections = "".join(f"[*{{a,b,c}}{{d,e,f}}{number}]\ncharset=latin1\n" for number in range(150 if LONG else 20))
     (folder / ".editorconfig").write_text(f"root=true\n{sections}")
@@ -67,7 +67,7 @@ def fill(folder: Path) -> None:
 
 
 class Figures:
-    """The gaps of everything that was driven, and what was over the limit."""
+    """The gaps of every measured call, and the calls over the limit."""
 
     def __init__(self) -> None:
         self.limit = max_gap_seconds()
@@ -212,7 +212,7 @@ async def test_no_route_blocks_the_event_loop_on_large_bodies(tmp_path: Path, re
         context_id = here.ids["context_id"]
         for text in ("x\n" * (SIZE // 2), "é " * (SIZE // 4), "**a** `b` [c](d) | e\n" * (SIZE // 20)):
             await runtime.send(context_id, text, queue=True)
-        # What deletes the context comes last.
+        # Routes that delete the context come last.
         for route in sorted(ROUTES, key=lambda each: (each.method == "DELETE", "{context_id}" in each.path)):
             for path in paths_of(here, route):
                 for body in bodies_of(here, route):

@@ -31,7 +31,7 @@ MAX_JUDGE_CPU_SECONDS = 2.0
 TAIL = "\x01\u2603"
 MANY = 50
 """A repetition up to so many times is no run."""
-# Patterns that may be slow, and what bounds their input.
+# Patterns that may be slow, and the limits of their input.
 BOUNDED: Mapping[str, str] = {
     "pilothouse.tools.text_encoding._DECLARATIONS": "the first 1,024 bytes of a file",
     **dict.fromkeys(
@@ -167,7 +167,7 @@ def _cpu_seconds(apply: Any, text: Any) -> float:
 
 
 def _is_searched(place: str) -> bool:
-    """Whether a pattern is looked for anywhere in a text, as far as its module says: where it is only matched from a
+    """Whether a pattern is searched anywhere in a text, as its module uses it: if it is only matched from a
     given place on, a failure is not repeated at every other."""
     module, _, name = place.rpartition(".")
     source = Path(importlib.import_module(module).__file__ or "").read_text()
@@ -176,7 +176,7 @@ def _is_searched(place: str) -> bool:
 
 
 def _gives_back_twice(nodes: Any, within: bool = False) -> bool:
-    """Whether a repetition that gives back what it took stands in another: their ways multiply with each round."""
+    """Whether a backtracking repetition is nested in another: their paths multiply with each round."""
     for kind, content in nodes:
         inner, is_within = [], within
         if kind in (signs.MAX_REPEAT, signs.MIN_REPEAT):

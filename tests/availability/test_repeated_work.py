@@ -20,7 +20,7 @@ NOW = Timestamp("2026-01-01T00:00:00Z")
 
 
 class CountingCounter(Estimate):
-    """An estimate that notes how many characters it was given."""
+    """An estimate that records how many characters it counts."""
 
     def __init__(self) -> None:
         self.characters = 0

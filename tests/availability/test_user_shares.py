@@ -1,4 +1,4 @@
-"""What one user can hold at once: streams, connections, imports and bodies. The rest is left to others."""
+"""Limits of one user: streams, connections, imports and bodies. The rest is left to others."""
 
 import asyncio
 import contextlib
@@ -216,7 +216,7 @@ async def test_a_notebook_of_too_many_values_is_refused_before_it_is_decoded(tmp
 
 
 async def test_costly_json_blocks_the_event_loop_on_no_route(tmp_path: Path, record_property: Record) -> None:
-    """As large as the route takes, and made of nothing but small values."""
+    """A body as large as the route accepts, of small values only."""
     figures = Figures()
     async with served(tmp_path) as here, here.client() as client:
         context_id = (await client.request("POST", "/api/contexts", {}))["context_id"]
@@ -264,7 +264,7 @@ async def test_a_page_of_long_messages_leaves_turns_to_others() -> None:
 
 @pytest.mark.parametrize("revoke", ["renew", "remove"])
 async def test_a_stream_ends_as_soon_as_its_token_is_revoked(tmp_path: Path, revoke: str) -> None:
-    """Long before its next sign of life; streams of others go on."""
+    """The stream ends long before its next heartbeat; streams of others continue."""
     async with served(tmp_path) as here:
         object.__setattr__(here.server_state, "heartbeat", 3600.0)
         clients: dict[str, Client] = {name: here.client(here.tokens.add(name)) for name in ("anna", "bob")}

@@ -1,4 +1,4 @@
-"""`pilothouse audit verify` and what clients say of an audit that was cut or rewritten: real processes and files."""
+"""`pilothouse audit verify`, and how clients report a cut or rewritten audit: real processes and files."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""`pilothouse clean` shows what the data directory takes and frees what is not needed, and nothing else."""
+"""`pilothouse clean` shows the size of the data directory and frees unneeded files only."""
 
 import os
 import subprocess

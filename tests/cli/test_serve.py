@@ -1,4 +1,4 @@
-"""`pilothouse serve` as a process: one link, a clean end, ports, users, and nothing secret in its log."""
+"""`pilothouse serve` as a process: one link, a clean stop, ports, users, and no secret in its log."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ SLOW = {"turn": [{"deltas": ["word "] * 2000, "delta_delay": 0.01}]}
 
 
 class Process:
-    """A running `pilothouse serve`, and what it printed."""
+    """A running `pilothouse serve` and its output."""
 
     def __init__(self, process: asyncio.subprocess.Process, lines: list[str], folder: Path, token: str | None) -> None:
         self.process = process
@@ -99,7 +99,7 @@ async def ran(folder: Path, *options: str, **more: str) -> tuple[int, str, str]:
 
 
 async def confirmed(http: aiohttp.ClientSession, link: str) -> int:
-    """Open a sign-in link and press its button; the status of what is shown then."""
+    """Open a sign-in link and press its button; the status of the next page."""
     parts = urlsplit(link)
     origin = f"{parts.scheme}://{parts.netloc}"
     async with http.get(link) as page:

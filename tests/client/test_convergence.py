@@ -1,4 +1,4 @@
-"""Convergence: whatever the network drops and however often the server dies, a client ends up with what is true."""
+"""Convergence: after any network losses and server kills, a replica ends up equal to the server's state."""
 
 import asyncio
 import itertools
@@ -61,8 +61,8 @@ def _differs(version: int, copy: ContextReplica) -> bool:
 
 
 class Model(FakeProvider):
-    """A model that works on each message for some rounds. No two of its answers, pieces or calls are the same; `said`
-    are its texts by number."""
+    """A model that works on each message for some rounds. No two of its answers, pieces or calls are the same;
+    `answers` are its texts by number."""
 
     def __init__(self, chance: random.Random) -> None:
         super().__init__(Script())
@@ -140,7 +140,7 @@ class Host:
         self._pid = await asyncio.to_thread(self._zygote.start, self._arguments, self._environment, self.log)
 
     async def end(self, number: signal.Signals) -> None:
-        """Raises: AssertionError where it ended by itself, or otherwise than it was told to."""
+        """Raises: AssertionError if the server ended on its own, or with another status than expected."""
         pid, self._pid = self._pid, None
         if pid is not None:
             os.kill(pid, number)
@@ -156,7 +156,7 @@ class Host:
 
 
 class Watch:
-    """What was seen of each message while it was being written."""
+    """Records the pieces of each message while it is streamed."""
 
     def __init__(self) -> None:
         self.pieces_of: dict[str, list[str]] = {}
@@ -171,7 +171,7 @@ class Watch:
 
 
 class Person:
-    """Says things, decides calls, and says go on where a turn was interrupted: all through the bad network."""
+    """Sends messages, decides calls and continues interrupted turns, all through the bad network."""
 
     def __init__(self, client: Client, copy: ContextReplica, context_id: str) -> None:
         self._client = client
@@ -196,7 +196,7 @@ class Person:
             await self._copy.until(partial(_differs, present(context).version))
 
     def _due(self, copy: ContextReplica) -> list[tuple[str, dict[str, Any]]]:
-        """What is to be done now: pending calls are approved, one by one or together; a turn that broke off goes on."""
+        """The next commands: approve pending calls one by one or together, continue an interrupted turn."""
         context = present(copy.context)
         calls = [(call.id, {"digest": call.digest}) for call in context.pending_tool_calls]
         if calls and context.version % 2:
@@ -214,7 +214,7 @@ class Person:
                 lambda: self._client.request("POST", f"/api/contexts/{self._context_id}/{path}", body)
             )
         except ServerError as error:
-            # It was done, and only the answer was lost; or the server died, and all is different now.
+            # Either the command succeeded and only its response was lost, or the server died and its state changed.
             if error.problem.status not in (404, 409):
                 raise
 
@@ -233,7 +233,7 @@ def zygote() -> Iterator[Zygote]:
 
 @asynccontextmanager
 async def beside(*works: Any) -> AsyncIterator[None]:
-    """Work that goes on meanwhile. When it fails, so does what it goes on beside."""
+    """Run a task beside the block. If the task fails, the block fails too."""
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(work) for work in works]
         yield
@@ -292,7 +292,7 @@ async def trouble(chance: random.Random, model: Model, host: Host, person: Perso
 
 
 async def the_pieces_are_exact(direct: Client, context_id: str, fresh: ContextReplica, watch: Watch) -> None:
-    """What was seen while it was written is what there is; and behind every sequence, exactly the rest."""
+    """The recorded pieces equal the stored text, and a pull from any sequence returns exactly the rest."""
     assert set(watch.pieces_of) <= set(fresh.order), "what was shown is never taken back"
     path = f"/api/contexts/{context_id}/messages"
     at_once = asyncio.Semaphore(PULLS_AT_ONCE)
@@ -370,7 +370,7 @@ async def test_text_that_a_power_loss_took_from_the_server_leaves_the_replica(tm
 
 
 class WatchedClient(Client):
-    """It can be told to hold back what it has pulled of a context; and it says which signals were taken."""
+    """A client that can delay the response of a pull, and that counts the signals it received."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -431,7 +431,7 @@ async def test_a_replica_is_not_settled_while_a_pull_is_pending(tmp_path: Path) 
 
 
 class FullStore(MemoryStore):
-    """`is_full` refuses what is being written of an answer."""
+    """`is_full` refuses the deltas of an answer."""
 
     is_full = False
 
@@ -442,7 +442,7 @@ class FullStore(MemoryStore):
 
 
 async def test_a_state_signalled_during_a_pull_is_not_lost(tmp_path: Path) -> None:
-    """It comes without a new version: nothing that comes later would make the copy look again."""
+    """The signal has no new version: no later signal would make the replica pull again."""
     store = FullStore()
     world = World(tmp_path, Answer(deltas=("piece ",) * 10_000, delta_delay=0.001), store=store)
     async with (
@@ -501,7 +501,7 @@ async def test_a_branch_deleted_between_two_pulls_does_not_stop_a_replica(what: 
 
 
 class BrokenAdapter(ScriptedAdapter):
-    """A bug of ours with much to say."""
+    """An internal error with a long message."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         raise RuntimeError("a long story " * 100)
@@ -532,7 +532,7 @@ async def test_a_state_signalled_in_short_is_pulled_whole(state: str, tmp_path: 
 
 
 async def test_a_context_whose_turn_is_over_has_no_message_that_is_being_written(tmp_path: Path) -> None:
-    """At no instant: who pulls between the last commit and the end of its driver would keep it for good."""
+    """At no instant: a client that pulls between the last commit and the driver's end would keep the message."""
     turns = 50
     world = World(tmp_path, *[Answer(text="a short answer")] * turns)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:

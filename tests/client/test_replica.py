@@ -1,4 +1,4 @@
-"""The client's copy over a real server: it follows, and it is what a fresh load gives."""
+"""The client's replica over a real server: it follows a turn and equals a fresh load."""
 
 from pathlib import Path
 

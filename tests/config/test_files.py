@@ -1,4 +1,4 @@
-"""Configuration: what the files may say, what comes of it, and errors that name file, line, key and what is allowed."""
+"""Configuration: the keys of the files, their effects, and errors that name file, line, key and allowed values."""
 
 import os
 from pathlib import Path

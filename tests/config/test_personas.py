@@ -1,4 +1,4 @@
-"""Personas as files: what they may say, errors that name the place, and those of a folder, which only restrict."""
+"""Personas as files: their keys, errors that name the place, and personas of a project, which only restrict."""
 
 import os
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ def _put(folder: Path, name: str, text: str | bytes) -> Path:
 
 
 def refused(configuration: Configuration, workspace: str) -> Mapping[str, object]:
-    """What is said when the person tries to trust a folder; nothing of it counts then."""
+    """The parameters of the refusal to trust a folder, none of whose personas count."""
     with pytest.raises(InvalidInput) as caught:
         trust(configuration, workspace)
     assert caught.value.reason.code is Code.INVALID_CONFIG
@@ -177,7 +177,7 @@ def test_a_pipe_or_folder_instead_of_a_persona_file_is_reported_at_once(tmp_path
         configured(tmp_path, "").status(str(tmp_path / "project"))
 
 
-# what a folder brings
+# personas of a project
 
 
 def test_a_projects_persona_counts_after_trust_and_is_shown_whole_before(tmp_path: Path) -> None:

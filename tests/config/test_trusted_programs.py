@@ -1,4 +1,4 @@
-"""A folder's MCP servers start only as they were trusted: what their runners read first is part of what was seen."""
+"""A project's MCP servers start only as they were trusted: the first files of their runners are part of the digest."""
 
 import json
 import os

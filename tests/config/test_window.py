@@ -1,4 +1,4 @@
-"""The tables [window] and [overview]: what each key comes to, and what is refused, with its place and what may be."""
+"""The tables [window] and [overview]: the effect of each key, and refusals with the place and the allowed values."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""The sentence of the specification about a call, spelled out in another way than the code does it:
+"""The specification's rule for a call, implemented independently of the code:
 
 verdict = the strictest of: hard limits, mode, directory modes, the user's deny and ask rules, approval policy. Only a
-wait can be opened: by a person's approval, by an allow rule (not in review), or by an elevation (only in review).
+ask can become an allow: by a person's approval, by an allow rule (not in review), or by an elevation (only in review).
 """
 
 from pilothouse.domain.decisions import CallFacts, FolderMode, PolicySnapshot
@@ -52,7 +52,7 @@ def policy_waits(policy: Policy, call: CallFacts, depth: int) -> bool:
 
 
 def oracle(call: CallFacts, standing: PolicySnapshot, approved: bool) -> int:
-    """0 run, 1 wait, 2 deny; written from the sentence, with lists of votes by who cast them."""
+    """0 allow, 1 ask, 2 deny; from the sentence above, with a list of votes for each source."""
     family = (standing, *standing.ancestors)
     own = mode_says(standing.mode.name, call)
     folders = [folder_mode.mode for each in family for folder_mode in each.folder_modes if hits(folder_mode, call)]

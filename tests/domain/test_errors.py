@@ -1,4 +1,4 @@
-"""How errors are made from what the system or a tool said."""
+"""Errors made from system errors and tool exceptions."""
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import StoreRefused, invalid_file, os_error_text, tool_failure

@@ -1,4 +1,4 @@
-"""Where branches depart from each other, also after compressions."""
+"""The message at which branches diverge, also after compressions."""
 
 import pytest
 

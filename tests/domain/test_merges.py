@@ -18,7 +18,7 @@ strategies = st.sampled_from(["append", "rebase"])
 def model(
     source: list[MessageId], target: list[MessageId], strategy: str, chosen: list[MessageId]
 ) -> tuple[list[MessageId], list[MessageId]]:
-    """What goes over, and what was asked for but is there already: as plainly as it can be said."""
+    """A simple model of a merge: the messages to add, and the requested ones that the target already has."""
     if strategy == "append":
         return [each for each in source if each not in target], []
     if strategy == "rebase":

@@ -1,4 +1,4 @@
-"""The first nine properties of the modes, with generated cases. The tenth is a machine of its own."""
+"""The first nine properties of the modes, with generated cases. The tenth is a state machine in tests/properties."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Personas: what the settings and a persona say about tools, merged; and which mode a conversation begins in."""
+"""Personas: the merged tool policies of settings and persona, and the first mode of a conversation."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Folders and what lies in them, told from texts alone."""
+"""Folders and the paths in them, compared as texts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The laws of the transition table, and the diagram that is made from it."""
+"""Invariants of the transition table, and the diagram generated from it."""
 
 from pathlib import Path
 

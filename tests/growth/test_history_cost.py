@@ -26,7 +26,7 @@ class CountingDisk(Disk):
 
 
 def bytes_read() -> int:
-    """What this process has asked the system to read so far."""
+    """The bytes that this process has read so far, as the kernel counts them."""
     fields = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
     return int(fields["rchar"])
 

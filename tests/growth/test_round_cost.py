@@ -1,7 +1,7 @@
-"""What a round costs does not grow with the history: counted in operations, so that no clock decides.
+"""The cost of a round does not grow with the history: counted in operations, so that no clock decides.
 
-Once a history has been read, a round encodes, counts and reads what is new; whether it fits is told without touching a
-message, and after a compression only what was kept is read again.
+Once a history has been read, a round encodes, counts and reads what is new; the check whether it fits reads no
+message, and after a compression only the remaining messages are read again.
 """
 
 from collections import Counter
@@ -43,7 +43,7 @@ class Work(Counter[str]):
 
     @contextmanager
     def counting(self) -> Iterator["Work"]:
-        """Only what is done within."""
+        """Count only the work done within the block."""
         self.clear()
         yield self
 
@@ -124,7 +124,7 @@ async def long_world(work: Work, folder: Path, length: int, *answers: Answer, bu
 
 
 def same_but_for_digits(works: Sequence[Work]) -> bool:
-    """Counts are equal; sizes may differ by the digits of numbers that are told (how long something is)."""
+    """Counts are equal; sizes may differ by the digits of stored numbers (such as lengths)."""
     first, last = works
     return first.keys() == last.keys() and all(
         abs(first[name] - last[name]) <= (40 if name.endswith("size") else 0) for name in first

@@ -7,7 +7,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("src/pilothouse", "web/src", "web/e2e", "docs")
 ENDINGS = {".py", ".ts", ".tsx", ".json", ".html", ".md", ".toml"}
-# 代理 is the usual word for a proxy: that one says which.
+# 代理 is the usual word for a proxy; texts about a proxy say 代理服务器.
 PROXIES = ("代理服务器", "反向代理")
 
 

@@ -1,4 +1,4 @@
-"""The process that is killed while it compresses and undoes that, each step acknowledged as it returns."""
+"""The process that is killed while it compresses and undoes compressions, each step acknowledged as it returns."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path

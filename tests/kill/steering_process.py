@@ -1,4 +1,4 @@
-"""The process that is killed while it steers: one of every command, each acknowledged as it returns."""
+"""The process that is killed while it steers: one command of each kind, acknowledged as it returns."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""kill -9 at store writes and at random instants while it is compressed and undone: before or after, never between."""
+"""kill -9 at store writes and random instants of compressions and undos: the state is before or after."""
 
 import random
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def zygote() -> Iterator[Zygote]:
 
 
 class Squeezed:
-    """One data directory in which every process compresses a context of its own."""
+    """A data directory in which every process compresses a context of its own."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

@@ -25,7 +25,7 @@ def zygote() -> Iterator[Zygote]:
 
 
 class Steered:
-    """One data directory in which every process steers a context of its own."""
+    """A data directory in which every process steers a context of its own."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

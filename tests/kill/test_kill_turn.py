@@ -45,7 +45,7 @@ class Zygote:
         pid = int(self._process.stdout.readline())
         if kill_after is not None:
             time.sleep(kill_after)
-            with suppress(ProcessLookupError):  # it has come to its end
+            with suppress(ProcessLookupError):  # the process has ended
                 os.kill(pid, 9)
         return int(self._process.stdout.readline())
 
@@ -61,7 +61,7 @@ def zygote() -> Iterator[Zygote]:
 
 
 class Victim:
-    """One data directory that is killed again and again, and what is known about it."""
+    """A data directory whose process is killed again and again, and the writes acknowledged so far."""
 
     def __init__(self, root: Path) -> None:
         self.data, self.workspace, self.acks = root / "data", root / "work", root / "acks"
@@ -74,7 +74,7 @@ class Victim:
         return {**paths, "epoch": epoch, "turns": 5, **more}
 
     async def check(self) -> None:
-        """Open what is left, as the next process would, and look at every promise."""
+        """Open the data as the next process would, and check every promise."""
         runtime = runtime_of(self.data, self.workspace, ScriptedAdapter(Script()))
         async with runtime:
             if CONTEXT not in [summary.context_id for summary in (await runtime.contexts()).items]:
@@ -95,7 +95,7 @@ class Victim:
         acknowledged = [words[1] for words in lines if words[0] == "message"]
         present = [message.id for message in messages if isinstance(message, Text) and message.role == "user"]
         assert [message_id for message_id in present if message_id in set(acknowledged)] == acknowledged
-        # A kill may fall between the commit and the note of its acknowledgement: one message more for each.
+        # A kill may fall between a commit and the note of its acknowledgement: one more message for each kill.
         assert len(present) - len(acknowledged) <= self.kills
         assert not any(isinstance(message, ErrorMessage) and message.timestamp == "" for message in messages)
         modes = [words[1] for words in lines if words[0] == "mode"]
@@ -145,7 +145,7 @@ async def test_killed_at_every_store_write(tmp_path: Path, zygote: Zygote, recor
         if killed % 25 == 24:  # a fresh folder now and then, so that creation is hit as well
             victim = Victim(tmp_path / str(len(list(tmp_path.iterdir()))))
         status = zygote.run(victim.order(f"w{killed}", kill_at=number))
-        number = number + step if status == 9 else 1  # the scenario came to its end: begin anew
+        number = number + step if status == 9 else 1  # the scenario has ended: start another
         killed += status == 9
         victim.kills += status == 9
         await victim.check()

@@ -1,4 +1,4 @@
-"""The process that is killed: it runs scripted turns with side effects and says what was acknowledged.
+"""The process that is killed: it runs scripted turns with side effects and reports acknowledged writes.
 
 Run as a program it is a zygote: for each line of JSON on its input it forks one such process, so that a
 thousand of them cost no thousand starts of Python.
@@ -36,7 +36,7 @@ QUESTION = {"questions": [{"question": "Go on?"}]}
 
 
 def note(path: Path, line: str) -> None:
-    """Written at once: a killed process has said what it said."""
+    """Write without a buffer: lines of a killed process are not lost."""
     fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     os.write(fd, line.encode() + b"\n")
     os.close(fd)

@@ -1,4 +1,4 @@
-"""What is known of models: by the longest beginning of their name, in whole words; a person's own stands first."""
+"""Facts of models are found by the longest prefix of the name, in whole words; a person's own entries come first."""
 
 import pytest
 

@@ -37,7 +37,7 @@ def tool(name: str) -> Body:
 
 
 def good() -> Body:
-    """Everything that is allowed, once."""
+    """A request body with every allowed element once."""
     return {
         "model": "m",
         "stream": True,

@@ -1,6 +1,6 @@
-"""Whether the messages of a request are broken, said again in another way: by one pattern over letters.
+"""A second check of the messages of a request, independent of the checker: one pattern over letters.
 
-It knows only what the mutations of the test can break, and shares nothing with the checker.
+The oracle knows only the rules that the test's mutations can break, and shares no code with the checker.
 """
 
 import re

@@ -150,7 +150,7 @@ def _run_area(name: str, options: argparse.Namespace, copies: "SimpleQueue[Path]
     tasks = tasks_of(area)
     sample = random.Random(options.seed).sample(tasks, min(options.count, len(tasks)))
 
-    # Where the tests fail anyway, every mutant would seem to be noticed.
+    # If the tests failed without a mutation, every mutant would seem to be noticed.
     copy = copies.get()
     begin = time.monotonic()
     unchanged = run_in(copy, area.tests)

@@ -1,4 +1,4 @@
-"""What the README and the documentation show is true: their examples run."""
+"""The examples of the README and the documentation run."""
 
 import os
 import re
@@ -67,7 +67,7 @@ def test_the_tour_has_as_many_steps_as_the_readme_says() -> None:
 
 
 def test_the_terminal_session_of_the_readme_is_true(tmp_path: Path) -> None:
-    """What follows a prompt is typed; every other line, and each prompt, appears in this order."""
+    """Text after a prompt is typed; every other line, and each prompt, appears in this order."""
     (shown,) = re.findall(r"```console\n\$ make chat\n(.*?)```", README.read_text(), re.DOTALL)
     typed, expected = [], []
     for line in shown.splitlines():

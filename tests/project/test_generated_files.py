@@ -1,4 +1,4 @@
-"""What is generated from the code is current: `make docs` would change nothing."""
+"""Files generated from the code are current: `make docs` would change nothing."""
 
 import re
 from pathlib import Path

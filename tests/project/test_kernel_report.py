@@ -1,4 +1,4 @@
-"""A run of the tests that could not test the sandbox says so, and is no pass on a build server."""
+"""A test run that could not test the sandbox reports it, and does not pass on a build server."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is installed has the page in it, though git does not."""
+"""Built packages contain the web client, although git does not."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Every test has a time limit: one that hangs fails, says where, and does not hold up the others."""
+"""Every test has a time limit: a hanging test fails with a trace, and the others run."""
 
 import os
 import subprocess

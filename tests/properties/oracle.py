@@ -1,7 +1,7 @@
-"""What must hold of every history, told from the order of the commits alone.
+"""Invariants of every history, judged from the order of the commits alone.
 
-It keeps its own account of modes, rules, policies, elevations, pauses and approvals, and judges each start by the
-sentence of the specification as `tests.domain.decision_oracle` spells it out. It knows nothing of the gate's own code.
+The oracle keeps its own account of modes, rules, policies, elevations, pauses and approvals, and judges each start by
+the sentence of the specification as `tests.domain.decision_oracle` spells it out. It shares no code with the gate.
 """
 
 import copy
@@ -59,12 +59,12 @@ class OrderedStore(MemoryStore):
         return version
 
     def note_restart(self) -> None:
-        """Elevations end with the process, which can no longer say so itself."""
+        """Elevations end with the process, which can no longer record it."""
         self.order.append(("", AuditEntry(sequence=0, kind="recovered", at="", by="", previous="", hash="")))
 
 
 class _Account:
-    """What stands in one context."""
+    """The policy of one context."""
 
     def __init__(self, mode: str) -> None:
         self.mode = mode
@@ -95,7 +95,7 @@ class Oracle:
         self._before: dict[str, _Account] = {}
 
     def judge(self) -> None:
-        """Go through what was committed since the last time. Commands of one step are given at once: what stands above
+        """Replay the commits since the last time. Commands of one step are concurrent: the policy above
         a call counts from when its command has returned, at the latest from the next step on."""
         self._before = {context_id: account.copy() for context_id, account in self.accounts.items()}
         for context_id, entry in self.store.order[self._read :]:
@@ -182,7 +182,7 @@ class Oracle:
         return tuple(self.accounts[each].mode for each in self._line(context_id))
 
     def _standing(self, context_id: ContextId, at: str, before: dict[str, "_Account"] | None = None) -> PolicySnapshot:
-        """With what stood above it `before`, where that is asked for."""
+        """With the ancestors' policy `before`, if requested."""
         accounts = {**self.accounts, **(before or {}), context_id: self.accounts[context_id]}
         own, *above = [self._one(accounts[each], at) for each in self._line(context_id)]
         return msgspec.structs.replace(own, ancestors=tuple(above))

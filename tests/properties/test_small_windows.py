@@ -48,7 +48,7 @@ class Round(NamedTuple):
 
 
 class Say(NamedTuple):
-    """A person's message, what comes with it, and the rounds before its answer."""
+    """A person's message, its attachments, and the rounds before its answer."""
 
     length: int
     alphabet: str

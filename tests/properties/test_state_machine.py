@@ -1,7 +1,7 @@
-"""Property 10, with everything that a person can decide: whatever is switched, allowed, denied, elevated, paused,
-queued, forked, merged, delegated, compressed, pinned, undone, cancelled and restarted in whatever order: no call starts
-twice, none starts that what stands at that instant denies, every call ends with exactly one result, nothing that was
-said is lost, and every request is valid.
+"""Property 10, with every decision of a person: after any order of mode switches, rules, elevations, pauses,
+queued messages, forks, merges, sub-agents, compressions, pins, undos, cancels and restarts: no call starts twice, none
+starts that the policy of that instant denies, every call ends with exactly one result, no message is lost, and every
+request is valid.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ Outcome = TypeVar("Outcome")
 
 MODES = ["agent", "supervised", "review", "plan", "ask"]
 LONG_TEXT = "word " * 100
-# One for all: its name stands in the prompt, and what that counts decides when the window is full.
+# All runs share one folder: its name is in the prompt, whose tokens decide when the window is full.
 FOLDER = tempfile.TemporaryDirectory()
 EARLIER = 3  # turns before anything else happens, so that there is something to compress
 RUNGS = [None, None, "exact", "folder", "tool", "tool_for_good"]
@@ -127,7 +127,7 @@ def _call(kind: str, text: str, path: str | None) -> ScriptedCall:
 
 
 class HeldModel(ScriptedAdapter):
-    """Stops in the middle of an answer that says so, until it is let go on."""
+    """Stops in the middle of a marked answer until it is released."""
 
     def __init__(
         self, answers: list[Answer], summaries: tuple[Answer, ...], wire_format: WireFormat = CHAT_COMPLETIONS
@@ -144,7 +144,7 @@ class HeldModel(ScriptedAdapter):
 
 
 class InPlace(ThreadPoolExecutor):
-    """Does the work of threads at once: how long a thread takes must not decide what there is when a step settles."""
+    """Runs the work of threads at once: the duration of a thread must not decide the state after a step."""
 
     def submit(self, work: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
         done: Future[Any] = Future()
@@ -179,7 +179,7 @@ class Machine(RuleBasedStateMachine):
             self.do(self.runtime.send(self.context_id, text, queue=True))
 
     def next_model(self, wire_format: WireFormat = CHAT_COMPLETIONS) -> HeldModel:
-        """A model that goes on with the answers that no model has given yet."""
+        """A model that continues with the answers not given yet."""
         used = sum(request.purpose == "turn" for model in self.models for request in model.requests)
         self.models.append(HeldModel(self.answers[used:], self.summaries, wire_format))
         return self.models[-1]
@@ -212,7 +212,7 @@ class Machine(RuleBasedStateMachine):
         return self.world.runtime
 
     def do(self, command: Awaitable[Outcome]) -> Outcome:
-        """Run a command, then let everything go on until it waits for something."""
+        """Run a command, then run all tasks until each waits for something."""
 
         async def and_settle() -> Outcome:
             try:
@@ -223,7 +223,7 @@ class Machine(RuleBasedStateMachine):
         return self.loop.run_until_complete(and_settle())
 
     async def settle(self) -> None:
-        """Until nothing goes on by itself. Opening a context after a crash looks for processes, in a thread: how long
+        """Until no task can proceed. Opening a context after a crash looks for processes, in a thread: how long
         that takes must not decide what there is."""
         while True:
             for _ in range(200):
@@ -234,7 +234,7 @@ class Machine(RuleBasedStateMachine):
             await asyncio.wait(opening)
 
     def try_(self, command: Awaitable[object]) -> bool:
-        """What may be refused, with a reason that the caller must act on."""
+        """Run a command that may be refused with a request error."""
         try:
             self.do(command)
         except RequestError:
@@ -242,7 +242,7 @@ class Machine(RuleBasedStateMachine):
         return True
 
     def ask(self, command: Awaitable[object]) -> None:
-        """What takes until a model has answered: nobody waits for it here."""
+        """Start a command that lasts until a model has answered, without waiting for it."""
 
         async def asked() -> None:
             with suppress(RequestError):
@@ -260,7 +260,7 @@ class Machine(RuleBasedStateMachine):
         """Mostly the first; also its sub-agents."""
         return data.draw(st.sampled_from([self.context_id, *sorted(self.store._contexts)]))
 
-    # what a person can do: the usual, and one thing out of everything else
+    # commands of a person: the common ones, and one of all others
 
     @rule(mode=st.sampled_from([None, None, None, *MODES]), data=st.data())
     def send(self, mode: str | None, data: st.DataObject) -> None:
@@ -269,7 +269,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule()
     def let_go_on(self) -> None:
-        """What was held back goes on: tools and model."""
+        """Release a blocked tool or model."""
 
         async def once() -> None:
             events = [
@@ -357,7 +357,7 @@ class Machine(RuleBasedStateMachine):
         self.ask(self.runtime.compress(self.any_context(data)))
 
     def undo_compression(self, data: st.DataObject) -> None:
-        """Not of what another branch stands on: that one could not be undone any more."""
+        """Not of the original of another branch, whose compression could then not be undone."""
         context_id = self.any_context(data)
         branches = self.live(context_id).branches
         needed = {each.compressed.original for each in branches.values() if each.compressed is not None}
@@ -366,7 +366,7 @@ class Machine(RuleBasedStateMachine):
             self.try_(self.runtime.undo_compression(context_id, branch=branch))
 
     def pin(self, data: st.DataObject) -> None:
-        """Not while it is being compressed: what is planned by then goes."""
+        """Not during a compression: its plan is fixed by then."""
         context_id = self.any_context(data)
         live = self.live(context_id)
         branch = live.core.active_branch
@@ -449,14 +449,14 @@ class Machine(RuleBasedStateMachine):
             self.try_(self.runtime.edit_message(self.context_id, data.draw(st.sampled_from(own)), "otherwise"))
 
     def restart(self, _: st.DataObject) -> None:
-        """The process is gone in the middle of whatever it did; another one opens what is stored."""
+        """The process is killed in the middle of its work; another one opens the stored data."""
         self.stop_tasks(self.world)
         self.store.note_restart()
         self.open_world()
         for context_id in list(self.store._contexts):
             assert is_resting(self.live(context_id).state)
 
-    # what must hold
+    # invariants
 
     @precondition(lambda self: self.context_id)
     @invariant()

@@ -1,4 +1,4 @@
-"""What a confined command is left, and what it says when it ends: found by reading, and held here."""
+"""Abilities and results of confined commands: cases found in code review."""
 
 import ctypes
 import os
@@ -60,7 +60,7 @@ def test_a_command_starts_where_the_hard_limit_on_core_files_is_zero() -> None:
 def test_the_kernel_gets_the_attribute_size_of_its_landlock_version(
     monkeypatch: pytest.MonkeyPatch, version: int, size: int
 ) -> None:
-    """The kernel reads as many bytes as it is told, also beyond the attributes."""
+    """The kernel reads as many bytes as the given size, even beyond the attributes."""
     sizes: list[int] = []
 
     class System:

@@ -1,4 +1,4 @@
-"""Modes are set on what was opened: a link that takes the place of a file or folder in between leads nowhere.
+"""Modes are set on open descriptors: a link that takes the place of a file or folder in between has no effect.
 
 The swap happens at the very system call before the mode is set, so that no test depends on who is faster.
 """
@@ -88,7 +88,7 @@ def test_a_link_in_the_place_of_what_was_just_looked_at_is_not_followed(
 def test_another_name_of_a_file_outside_that_takes_the_place_keeps_its_mode(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A hard link is no link to `open`: what was opened must hold what is expected."""
+    """`open` follows hard links: the opened file must have the expected content."""
     (scene.root / "spot").write_text("mine")
     workspace = Entries(Workspace(scene.root))
     expected = workspace.state("spot").content

@@ -1,4 +1,4 @@
-"""A folder with very many entries beside private data is confined like any other, up to a bound that is told."""
+"""A folder with very many entries beside private data is confined like any other, up to a reported limit."""
 
 import os
 import threading
@@ -16,7 +16,7 @@ from pilothouse.tools.builtin.grep.tool import Grep, GrepArguments, find_ripgrep
 from tests.support.kernel import needs_sandbox
 
 pytestmark = needs_sandbox
-ARGUMENT_BYTES = 2 * 1024 * 1024  # what the kernel takes for the arguments of a program, where the stack is 8 MB
+ARGUMENT_BYTES = 2 * 1024 * 1024  # the kernel's limit for the arguments of a program, with a stack of 8 MB
 
 
 def job(folder: Path, *, confined: bool = True) -> ToolContext:

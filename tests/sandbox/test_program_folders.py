@@ -1,4 +1,4 @@
-"""Programs that a person has installed for themselves run confined, and open nothing else of that person."""
+"""Programs that a person installed in their home folder run confined and open nothing else of it."""
 
 import builtins
 import os
@@ -114,7 +114,7 @@ def pipx(home: Home) -> list[str]:
 
 
 def pip_of_a_user(home: Home) -> list[str]:
-    """A script whose first line names an interpreter that lies on no PATH."""
+    """A script whose first line names an interpreter outside of the PATH."""
     home.program("pythons/3.12/bin/python3", 'cat "$(dirname $0)/../lib/data"')
     home.file("pythons/3.12/lib/data", "works")
     home.file(".local/bin/tool", f"#!{home.folder}/pythons/3.12/bin/python3\n", 0o755)

@@ -1,8 +1,8 @@
-"""Which tests hold each case of tests/data/security_cases.jsonl that is not about the classifier of shell commands.
+"""The tests of each case in tests/data/security_cases.jsonl that is not about the classifier of shell commands.
 
-A case may be held by several: each holds a part of it. Cases about things that there are not (a tool that fetches
-addresses, a sign-up, an archive) are bound to the tests that show that there is no such thing, and to what comes next
-to it.
+A case may have several tests, each for a part of it. Cases about missing features (a tool that fetches
+addresses, a sign-up, an archive) are bound to tests that show the absence of the feature, and to tests of the closest
+one.
 """
 
 from collections.abc import Mapping
@@ -321,7 +321,7 @@ _APPROVAL: Mapping[str, tuple[str, ...]] = {
         f"{_TURNS}test_writes_that_had_not_started_before_a_switch_to_plan_never_start",
         f"{_APPROVALS}test_a_call_that_was_shown_in_one_mode_is_not_run_in_another",
     ),
-    # A switch to a looser mode is a decision about what waits; what it would start is shown before.
+    # A switch to a looser mode decides waiting calls; those that it would start are shown first.
     "AP-12": (
         "tests/terminal/test_steering.py::test_a_switch_that_would_start_something_dangerous_asks_first",
         "tests/server/test_commands.py::test_a_mode_switch_is_previewed_and_reports_its_effect_on_pending_calls",

@@ -1,7 +1,7 @@
 """Run inside `sandbox = "workspace"`: asks the kernel to write, or to start programs, on behalf of the command.
 
 Argument: a JSON object with the numbers of the system calls, a folder and a process outside. Prints a JSON object: 0 or
-more where the kernel did what it was asked, else the negative error number. Only the standard library.
+more if the kernel complied, else the negative error number. Only the standard library.
 """
 
 import ctypes
@@ -35,7 +35,7 @@ def path(text: str) -> ctypes.c_char_p:
 
 
 def in_child(action: Callable[[], int]) -> int:
-    """What an action gives in a process of its own, which may end in another namespace."""
+    """The result of an action in a process of its own, which may end in another namespace."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -56,7 +56,7 @@ def opened(name: str, flags: int) -> int:
 
 
 def overlay() -> int:
-    """As soon as it is configured, overlayfs empties its work directory. Nothing needs to be mounted for that."""
+    """overlayfs empties its work directory as soon as it is configured. No mount is needed."""
     for name in ("lower", "upper"):
         os.makedirs(name, exist_ok=True)
     separated = call("unshare", NEW_USER | NEW_NAMESPACE)

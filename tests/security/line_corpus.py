@@ -1,4 +1,4 @@
-"""All lines of the tests of the shell classifier, by kind: dangerous, held by a sandbox, harmless."""
+"""The lines of the tests of the shell classifier, by kind: dangerous, held by a sandbox, harmless."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from tests.security import lines_benign, lines_git, lines_options, lines_program
 
 @dataclass(frozen=True)
 class Line:
-    """One command line. `runs`: it can be run for real here, and was seen to do what it is said to do."""
+    """A command line. `runs`: the line can be run for real here, and was observed to have the stated effect."""
 
     command: str
     group: str
@@ -31,7 +31,7 @@ def _not_run(blocks: Mapping[str, str]) -> Iterator[Line]:
     return (Line(line.command, line.group, runs=False) for line in _read(blocks))
 
 
-# Beyond reading: each of `runs` leaves a marker, takes the victim or changes the folder.
+# Lines with effects: each of `runs` leaves a marker, removes the victim or changes the folder.
 DANGEROUS: tuple[Line, ...] = (
     *_read(lines_shell.LINES, lines_shell.MANY),
     *_read(lines_programs.LINES, lines_programs.MANY),
@@ -46,7 +46,7 @@ DANGEROUS: tuple[Line, ...] = (
 # Reading, but what lies in the folder may make more of it. Never strict.
 HELD_BY_SANDBOX: tuple[Line, ...] = tuple(_read({"held by a sandbox": lines_git.HELD_BY_SANDBOX}))
 
-# Only reading: nothing changes.
+# Lines that only read: nothing changes.
 BENIGN: tuple[Line, ...] = (
     *_read(lines_benign.LINES, lines_benign.MANY),
     *_not_run({"endless": lines_benign.NOT_RUN}),

@@ -1,6 +1,6 @@
 """Rewrites a dangerous line so that bash does the same: other quotes, other spaces, wrapped, chained, indirect.
 
-Each rewriting keeps the meaning by construction, and a sample is run for real. All chance comes from the seed.
+Each rewriting keeps the meaning by construction, and a sample is run for real. The seed determines all choices.
 """
 
 import random
@@ -50,7 +50,7 @@ def _sq(text: str) -> str:
     return shlex.quote(text)
 
 
-# One word, written otherwise.
+# Rewrite one word.
 def _single(word: str, _: random.Random) -> str:
     return f"'{word}'"
 
@@ -229,7 +229,7 @@ PREFIXES = (
 )
 SUFFIXES = (" # a remark", " 2>/dev/null", " < /dev/null", " && ls", " | cat", " || ls", ";", " 2>&1", "\n", " &\nwait")
 
-# These change the shell that they run in, end it, or are unfinished, so that nothing can be put around or after them.
+# Lines that change or end their shell, or are unfinished: nothing can be put around or after them.
 _ALONE = (
     "exec",
     "shopt",

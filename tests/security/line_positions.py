@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 PAYLOADS = ("$(touch PWNED)", "`touch PWNED`", "$(\ntouch PWNED\n)", "$( (touch PWNED) )", "$(>PWNED)")
 
-# Where a word may hold an expansion. `¤` is where the payload goes.
+# Words that may hold an expansion. `¤` marks the place of the payload.
 EXPANSIONS = (
     "¤",
     "a¤b",
@@ -74,7 +74,7 @@ EXPANSIONS = (
     "$-¤",
 )
 
-# Where such a word may stand.
+# Places for such a word in a line.
 CONTEXTS = (
     "echo ¤",
     "echo a ¤ b",

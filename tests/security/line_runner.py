@@ -1,7 +1,7 @@
-"""Runs a command line for real, in a fresh folder with bait, and says what changed there.
+"""Runs a command line for real, in a fresh folder with bait, and reports the changes.
 
-There is no sandbox: what a line does here, it would do to a person. So it runs with a small environment and a time
-limit, as nobody where the tests run as root, and every process of its group is ended after it.
+No sandbox holds the line: its effects are those it would have for a person. So it runs with a small environment and
+a time limit, as nobody where the tests run as root, and every process of its group is ended after it.
 """
 
 import atexit
@@ -63,7 +63,7 @@ PROGRAMS = ("evil.sh", "bin/cat", "bin/ls", "bin/git", "bin/pr", "bin/gzip", "0/
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a line did: whether it left the marker or took the victim, what changed at all, and how it ended."""
+    """The effects of a line: whether it left the marker or removed the victim, all changed files, and how it ended."""
 
     marker: bool
     changed: tuple[str, ...]
@@ -89,7 +89,7 @@ def run(command: str, *, patience: float = PATIENCE) -> Outcome:
 
 
 def run_in_turn(commands: Iterable[str]) -> Iterator[Outcome]:
-    """Run lines that should change nothing one after the other; only after a change is the folder made anew."""
+    """Run lines that should change nothing one after the other; the folder is recreated only after a change."""
     left = iter(commands)
     while True:
         with _fresh_base() as base:
@@ -138,7 +138,7 @@ def _remove(folder: Path) -> None:
 
 
 def _bash(command: str, folder: Path) -> tuple[int | None, str, int]:
-    """Run it; how it ended, what it complained of, and its process group, which may live on."""
+    """Run the line: its exit status, its errors, and its process group, which may survive."""
     as_nobody: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": ()} if os.geteuid() == 0 else {}
     process = subprocess.Popen(
         [b"/bin/bash", b"-c", os.fsencode(command)],
@@ -262,7 +262,7 @@ def _snapshot(base: Path) -> dict[str, tuple[object, ...]]:
 
 
 def _state(path: Path) -> tuple[object, ...]:
-    """What a line has closed (`chmod 000`), only root still reads: before the line nothing is closed."""
+    """Only root can read entries that the line made unreadable (`chmod 000`); before the line there are none."""
     try:
         return _open_state(path)
     except PermissionError:
@@ -282,7 +282,7 @@ def _changes(before: dict[str, tuple[object, ...]], base: Path) -> tuple[str, ..
     try:
         after = _snapshot(base)
     except FileNotFoundError:
-        # Something is still at work; the next look sees it.
+        # A process is still at work; the next snapshot shows its changes.
         return ()
     names = before.keys() | after.keys()
     return tuple(sorted(name for name in names if before.get(name) != after.get(name)))

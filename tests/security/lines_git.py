@@ -345,7 +345,7 @@ git --git-dir hostile/.git --work-tree hostile x
 """,
 }
 
-# Nothing to be seen of them in the prepared folder, or they need a network: in another repository they do more.
+# Lines without a visible effect in the prepared folder, or that need a network: in another repository they do more.
 NOT_RUN = {
     "git": r"""
 git -c core.pager='touch PWNED;cat' -p log

@@ -1,4 +1,4 @@
-"""Dangerous lines found on a second look: at what the classifier lets through, which options does it have to know?"""
+"""Dangerous lines from a second review: options of otherwise harmless commands that the classifier has to know."""
 
 LINES = {
     "git again": r"""

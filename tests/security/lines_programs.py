@@ -1,4 +1,4 @@
-"""Dangerous lines that hide in what a program does for its options: wrappers, tools that write, interpreters."""
+"""Dangerous lines by options of programs: wrappers, tools that write, interpreters."""
 
 LINES = {
     "wrappers": r"""

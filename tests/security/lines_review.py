@@ -214,9 +214,9 @@ MANY = {
     ),
 }
 
-# Seen to do more where the folder had what they need (a target or a file of that name, a stash, a program that is not
-# installed) or somebody listened. The last group was not seen: what its programs do is known from their sources and
-# manuals, and of the date only that it tried to set the clock.
+# Lines observed to have effects where the folder had what they need (a target or a file of that name, a stash,
+# a program that is not installed) or somebody listened. The last group was not observed: the effects of its programs
+# are known from their sources and manuals, and `date` was only seen trying to set the clock.
 NOT_RUN = {
     "character sets that are not installed": r"""
 LC_ALL=zh_CN.GBK bash -c 'echo "中\" ; touch PWNED; # "'

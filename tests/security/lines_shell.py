@@ -1,6 +1,6 @@
 """Dangerous lines that hide behind the shell's own grammar: operators, expansions, quotes, redirections, built-ins."""
 
-# One line each; what needs a line break or an odd character is in `MANY`.
+# Each entry is one line; lines with a line break or an odd character are in `MANY`.
 LINES = {
     "chaining": r"""
 touch PWNED

@@ -1,4 +1,4 @@
-"""Run inside the jail: tries every known way out, and prints one JSON object of what came of each.
+"""Run inside the sandbox: tries every known escape, and prints one JSON object with the result of each.
 
 Arguments: a JSON object that says where the victims are. A value of 0 or more is a success of the attack,
 a negative one the error number that the kernel gave. Only the standard library, and no module that is slow to import.
@@ -140,7 +140,7 @@ def ipc() -> None:
 
 
 def futexes() -> None:
-    """Moves whoever waits in a file that can be read to a place of our own."""
+    """Move a waiter of a futex in a readable file to a futex of our own."""
     own = mmap.mmap(-1, 4096)
     with open("f.txt", "rb") as file:
         there = LIBC_MMAP(None, 4096, mmap.PROT_READ, mmap.MAP_SHARED, file.fileno(), 0)
@@ -172,7 +172,7 @@ def kernel() -> None:
 
 
 def second_listener() -> int:
-    """A second listener could let calls go on that the first has to decide about."""
+    """A second listener could allow calls that the first has to decide."""
     steps = struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000)
     filter_steps = ctypes.create_string_buffer(steps, 8)
     program = struct.pack("=HxxxxxxQ", 1, ctypes.addressof(filter_steps))

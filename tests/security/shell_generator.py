@@ -116,12 +116,12 @@ _READING_REDIRECTS = ("< f.txt", "<f.txt", "2>/dev/null", "2>&1", ">/dev/null", 
 _HERE_STRINGS = ("<<< {}", "<<<{}", '<<< "$ {}"', "<<<${}", '<<<"{}$"')
 
 
-# Words of the lines that no program is called: one that begins was taken for a command.
+# Words of the lines that are no names of programs: a program that starts by such a name was taken for a command.
 MARKS = ("a", "b", "c", "x", "y", "sub", "in", "PWNED", "f.txt", "1", "2", "0", "EOF", "é", "hello")
 
 
 class Generator:
-    """Draws lines from one seeded source of chance. A `wild` line holds constructs that are never only reading; the
+    """Draws lines from one seeded random source. A `wild` line has constructs that are never read-only; the
     others are built of what may be, so that most of the misreadings are in reach of a few changed signs."""
 
     def __init__(self, seed: int) -> None:

@@ -1,8 +1,8 @@
-"""Runs command lines in several shells, in a folder with a canary tree, and tells what each one did.
+"""Runs command lines in several shells, in a folder with a canary tree, and reports the effects in each one.
 
-It is a process of its own, driven by `ShellRunner`: one request a line on standard input, one answer a line on standard
-output, both JSON. As a subreaper it waits for everything that a line started. Each program on the PATH is a script that
-notes its name before it becomes the program: those that only read are real, all others do nothing else.
+The runner is a process of its own, driven by `ShellRunner`: one request a line on standard input, one answer a line on
+standard output, both JSON. As a subreaper it waits for everything that a line started. Each program on the PATH is a
+script that notes its name before it becomes the program: those that only read are real, all others do nothing else.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ TREE = {
 
 
 class Deed(NamedTuple):
-    """What a line did."""
+    """The effects of a line."""
 
     changed: Sequence[str]
     """Paths of the tree that are not as they were."""
@@ -172,7 +172,7 @@ def _late(*_: object) -> None:
 
 
 def _reap(pid: int) -> None:
-    """Wait for the shell and everything that it started; what takes too long is ended."""
+    """Wait for the shell and all processes that it started; end those that take too long."""
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
         _wait_for_all()

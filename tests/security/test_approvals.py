@@ -1,4 +1,4 @@
-"""An approval is of what was shown: other arguments, another folder, script or conversation have none."""
+"""An approval covers the shown call only: not other arguments, or another folder, script or conversation."""
 
 import asyncio
 import os
@@ -77,7 +77,7 @@ async def test_a_message_that_says_approve_approves_nothing(tmp_path: Path) -> N
     assert not (tmp_path / "ran").exists()
 
 
-# what runs is what was shown
+# a call runs as it was shown
 
 
 @pytest.mark.parametrize("where", ["inside", "outside"])
@@ -202,7 +202,7 @@ async def test_a_call_that_was_shown_in_one_mode_is_not_run_in_another(tmp_path:
     assert not (tmp_path / "ran").exists()
 
 
-# one answer, by its own person, in its own conversation
+# one decision, by the person, in the call's own conversation
 
 
 async def test_of_two_simultaneous_decisions_the_second_is_a_conflict(tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ async def test_a_waiting_call_is_not_rejected_after_any_time(tmp_path: Path) -> 
     assert (await approve(here, context_id, call)).status == "executed"
 
 
-# what is shown
+# cards
 
 
 async def test_a_long_command_is_shown_whole(tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ async def test_a_card_names_a_link_and_its_target(tmp_path: Path) -> None:
 
 
 def test_approving_all_shows_every_call_and_asks_again_for_a_dangerous_one(tmp_path: Path) -> None:
-    """One of forty is not like the others."""
+    """One of forty calls is dangerous."""
     command = Command(tmp_path)
     calls = [{"tool": "write_file", "arguments": {"path": f"f{n}.txt", "content": f"text {n}"}} for n in range(40)]
     calls[20] = {"tool": "execute", "arguments": {"command": "rm -rf a.txt # one of many"}}

@@ -8,7 +8,7 @@ from tests.security.case_coverage import BOUND
 from tests.security.cases import BOUNDARY, CASES, CONTROL, SHELL
 
 ROOT = Path(__file__).parents[2]
-# These are the parameters of the tests in test_shell_cases.py.
+# Parameters of the tests in test_shell_cases.py.
 OF_THE_JUDGE = frozenset(case.id for case in (*SHELL, *BOUNDARY, *CONTROL))
 
 

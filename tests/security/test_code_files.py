@@ -1,4 +1,4 @@
-"""Files that make programs run code: one list, by any way that leads to them; and ordinary work that asks nobody."""
+"""Files that make programs run code: one list, reached by any path; and ordinary work, which needs no approval."""
 
 import os
 import re
@@ -447,7 +447,7 @@ async def test_no_mode_or_rule_lets_a_command_write_a_code_file_without_approval
 
 
 async def test_a_link_that_appears_after_the_decision_leads_nowhere(folder: Path) -> None:
-    """Both calls are decided before the first one runs."""
+    """The gate decides both calls before the first one runs."""
     calls = (
         ScriptedCall(tool="execute", arguments={"command": "ln -s .vscode here"}),
         ScriptedCall(tool="write_file", arguments={"path": "here/tasks.json", "content": "{}"}),
@@ -467,7 +467,7 @@ async def test_a_link_that_appears_after_the_decision_leads_nowhere(folder: Path
 
 
 async def notices(folder: Path, command: str, mode: str = "agent") -> tuple[str, list[str]]:
-    """What the model is told of a command, and the paths that the person is told of. What waits is approved."""
+    """The notices about a command: for the model, and as paths for the person. Waiting calls are approved."""
     data = folder.parent / f"{folder.name}-data"
     data.mkdir()
     call = ScriptedCall(tool="execute", arguments={"command": command})

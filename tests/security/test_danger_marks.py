@@ -1,4 +1,4 @@
-"""The marks on the card of a command: they say what it does, and nothing that it does not do."""
+"""The marks on the card of a command name its effects, and no others."""
 
 import pytest
 

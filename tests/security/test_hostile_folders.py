@@ -1,4 +1,4 @@
-"""Hostile folders: opened, listed, searched, read, asked by git and looked at for undo. Nothing of theirs ever runs."""
+"""Hostile folders: opening, listing, searching, reading, git and undo run none of their programs."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ from tests.support.scale import HANG_SECONDS
 
 DONE = Answer(text="done")
 TOOLS = str(Path(sys.executable).parent)
-# These run something when the same commands are given to a plain shell: the oracle sees it.
+# Folders whose programs run when a plain shell gets the same commands: the oracle notices them.
 STRIKING = ("fsmonitor", "filters", "textconv", "external_diff", "diff_driver", "include_if", "worktree", "submodule")
 
 
@@ -83,7 +83,7 @@ async def said(runtime: Runtime, context_id: ContextId) -> list[CallRecord]:
 
 
 async def policy(runtime: Runtime, context_id: str, root: Path) -> object:
-    """All that decides calls here."""
+    """Everything that decides calls in this context."""
     live = await runtime.context(context_id)
     return (
         (live.core.mode, live.core.policy, live.core.rules, live.core.elevation),
@@ -117,7 +117,7 @@ async def test_inspecting_a_hostile_folder_in_review_runs_and_changes_nothing(ho
 
 @needs_sandbox
 async def test_recording_undo_data_in_a_hostile_folder_runs_and_changes_nothing(hostile: Hostile) -> None:
-    """They look at the whole folder before and after every command, and not in a sandbox."""
+    """Undo scans the whole folder before and after every command, outside of the sandbox."""
     before = tree(hostile.root)
     lines = [commands([line]) for line in ("true", ": again", "test -e a.txt")]
     async with opened(hostile, *lines, DONE) as (runtime, context_id):
@@ -144,7 +144,7 @@ async def test_undo_in_a_hostile_folder_restores_files_and_runs_nothing(hostile:
 
 @pytest.mark.parametrize("name", STRIKING)
 def test_the_same_commands_in_a_plain_shell_run_programs_of_the_folder(name: str, tmp_path: Path) -> None:
-    """So that it means something that nothing was seen above."""
+    """A control of the tests above: the oracle notices such programs."""
     folder = build(name, tmp_path)
     for line in LOOKS:
         subprocess.run(["/bin/bash", "-c", line], cwd=folder.root, env=GIT, capture_output=True, timeout=HANG_SECONDS)
@@ -176,7 +176,7 @@ async def test_names_that_are_options_do_none_in_review(line: str, tmp_path: Pat
 
 
 async def test_a_folder_with_git_settings_of_its_own_is_opened_without_asking_git(hostile: Hostile) -> None:
-    """Opening is not looking: nothing of the folder is read but its own configuration, and nothing is started."""
+    """Opening a folder reads only its configuration and starts no program."""
     before = tree(hostile.root)
     async with opened(hostile, DONE) as (runtime, context_id):
         await runtime.folder_trust(context_id)
@@ -191,7 +191,7 @@ STARTED = ("own_settings", "forbidden_settings", "servers", "modules", "shadows"
 
 @pytest.mark.parametrize("name", [*STARTED, "identity", "instructions"])
 def test_a_start_without_a_person_in_a_hostile_folder_trusts_nothing(name: str, tmp_path: Path) -> None:
-    """`pilothouse run` as in a build: the mode is the person's, the data lies with the person, nothing is started."""
+    """`pilothouse run` as in a build: the mode and the data directory are the person's, and no program is started."""
     folder = build(name, tmp_path)
     home = tmp_path / "home"
     home.mkdir()
@@ -227,7 +227,7 @@ PLAIN = "rg needle a.txt; git diff; git log -p; git status; bash -c true; sh -c 
 async def test_variables_that_make_programs_run_something_are_not_passed_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where no sandbox holds a command, only what it is not given protects. The search is given even less."""
+    """Without a sandbox only a reduced environment protects. The search gets an even smaller one."""
     folder = build("instructions", tmp_path)
     evil = tmp_path / "evil.sh"
     evil.write_text(f"#!/bin/sh\n/usr/bin/touch {folder.markers}/variable\n")

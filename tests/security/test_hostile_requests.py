@@ -1,4 +1,4 @@
-"""The server and its page against those who send odd paths, odd bodies and odd words, and those who never read."""
+"""The server and its web client against odd paths, bodies and texts, and against clients that never read."""
 
 import asyncio
 import gzip
@@ -30,7 +30,7 @@ EVIL = "<img src=x onerror=alert(1)><script>alert(1)</script>"
 
 
 async def raw(port: int, request: bytes) -> bytes:
-    """What comes back for these very bytes."""
+    """The response to exactly these bytes."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(request)
     try:
@@ -219,7 +219,7 @@ async def test_the_server_listens_on_loopback_by_default(tmp_path: Path) -> None
 
 
 async def listening(pid: int, folder: Path) -> set[tuple[str, int]]:
-    """Where a server can be called, from the kernel's own tables."""
+    """The addresses that a process listens on, from the kernel's own tables."""
     descriptors = set(await open_descriptors(pid, folder))
     addresses = set()
     for table in ("tcp", "tcp6", "udp", "udp6"):
@@ -234,14 +234,14 @@ async def listening(pid: int, folder: Path) -> set[tuple[str, int]]:
     return addresses
 
 
-# what there is no way to ask for
+# impossible requests
 
 ROUTE_WORDS = re.compile(r"url|callback|webhook|redirect|proxy|fetch|command|args|shell|exec", re.IGNORECASE)
 
 
 def test_no_route_runs_a_tool_or_takes_an_address_or_a_program() -> None:
-    """A tool is run by the gate, a server of tools is written down by the person: neither can be asked for. Where the
-    model is asked is set up by the machine's own user alone."""
+    """Only the gate runs tools, and only the person configures MCP servers: no route does either. The address of the
+    model is set up by the local user alone."""
     for route in ROUTES:
         if route.path.startswith("/api/setup"):
             continue
@@ -292,7 +292,7 @@ LEAVES = re.compile(
 
 
 def test_the_web_client_inserts_text_only_and_contacts_no_other_host() -> None:
-    """What models and tools say becomes text; nothing is loaded from elsewhere."""
+    """Output of models and tools becomes text; the web client loads nothing from other hosts."""
     assert PAGE
     sources = {
         path.name: [*MAKES_HTML.findall(text), *LEAVES.findall(text)] for path in PAGE if (text := path.read_text())
@@ -309,7 +309,7 @@ def test_the_styles_of_the_web_client_load_nothing() -> None:
 
 
 def test_approval_buttons_are_rendered_outside_of_messages() -> None:
-    """A message can look like a card that asks, but nothing in it decides: the dock does, beside it."""
+    """A message can look like an approval card, but only the dock beside it can decide a call."""
     sources = {path.relative_to(WEB / "src").as_posix(): path.read_text() for path in PAGE}
     deciding = [name for name, text in sources.items() if 'act({ kind: "decide"' in text]
     assert deciding == ["features/approvals/useDock.ts"]
@@ -372,7 +372,7 @@ async def test_titles_and_names_with_markup_are_data(tmp_path: Path) -> None:
 
 
 def test_a_pattern_of_a_server_is_never_matched() -> None:
-    """What a server says of its arguments goes to the model; nothing here runs its expressions."""
+    """Schemas of an MCP server go to the model; the runtime never evaluates their patterns."""
     source = resources.files("pilothouse.tools") / "mcp"
     for each in source.iterdir():
         if each.name.endswith(".py"):

@@ -1,6 +1,6 @@
-"""`sandbox = "workspace"`: what the kernel itself would write, or start, outside on behalf of a command.
+"""`sandbox = "workspace"`: writes and programs outside that the kernel would make on behalf of a command.
 
-Landlock sees what a process does with paths, not what a file system does that the process has set up.
+Landlock checks the paths of a process, not the writes of a file system that the process has set up.
 """
 
 import contextlib
@@ -101,7 +101,7 @@ def test_a_command_does_not_start_where_there_is_no_filter() -> None:
 
 
 def test_overlayfs_empties_a_work_directory_without_a_filter() -> None:
-    """So that the attack means something: without the sandbox it comes through, though the kernel gives an error."""
+    """A control of the attack: without the sandbox it succeeds, although the kernel returns an error."""
     with place(None) as base:
         (base / "home/work/kept").mkdir(parents=True)
         where = {"numbers": NUMBERS, "outside": str(base / "home"), "pid": os.getpid()}

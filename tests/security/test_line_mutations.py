@@ -1,4 +1,4 @@
-"""Dangerous lines written otherwise, by the thousand: the classifier must not be misled by the notation."""
+"""Thousands of rewritten dangerous lines: the classifier must not be misled by the notation."""
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
@@ -36,7 +36,7 @@ def test_rewriting_keeps_the_effect_of_a_line() -> None:
 
 @pytest.mark.seconds(600)
 def test_a_torn_line_classified_as_read_only_changes_nothing(record_property: Record) -> None:
-    """Whatever comes of tearing lines apart: what the classifier lets through is run, and must change nothing."""
+    """Torn lines that the classifier lets through are run, and must change nothing."""
     lines = [line for line in islice(havoc(SEED), TORN) if classify(line).read_only]
     outcomes = list(zip(lines, run_in_turn(lines), strict=True))
     record_property("figure", f"shell classifier: {len(lines)} of {TORN} torn lines let through and run")

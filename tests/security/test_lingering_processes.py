@@ -1,6 +1,6 @@
-"""Commands that will not end: whatever they do to stay, nothing of them is left two seconds after a stop.
+"""Commands that resist their end: none of their processes is left two seconds after a stop.
 
-They work on a file without pause, so that one that was overlooked is seen.
+Each process writes a file without pause, so that an overlooked one is noticed.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from tests.support.scale import HANG_SECONDS
 
 GROWTH_AT_MOST = 64 * 1024 * 1024
 DONE = Answer(text="done")
-# Works for ever. It is started by its whole path, so that it is found wherever it goes.
+# An endless program, started by its absolute path, so that it is found in every folder.
 WORKER = "#!/bin/bash\ntrap '' TERM INT HUP QUIT PIPE\nwhile :; do echo x >> {root}/grows; /bin/sleep 0.02; done\n"
 
 # `W` is the worker.
@@ -60,7 +60,7 @@ STUBBORN = {
     "asking for a password": "read -s -p 'Password: ' x; W & python3 -c 'import getpass; getpass.getpass()'; W",
     "holding its output open": "exec 5>&1; setsid W & exec >/dev/null; wait",
 }
-# These turn against the process that keeps them.
+# Commands that attack their supervisor.
 AGAINST_THE_SUPERVISOR = {
     "which is ended": "setsid W & S; touch armed; kill -9 $PPID; sleep 600",
     "which is ended, by one without an environment": "setsid env -i W & S; touch armed; kill -9 $PPID; sleep 600",
@@ -107,7 +107,7 @@ async def grown(root: Path, name: str = "grows") -> None:
 
 
 async def is_quiet(root: Path) -> bool:
-    """Whether nothing is left soon, and nothing grows afterwards."""
+    """Whether no process is left soon, and no file grows afterwards."""
     until = time.monotonic() + HANG_SECONDS
     while left := processes_in(root):
         if time.monotonic() > until:
@@ -120,7 +120,7 @@ async def is_quiet(root: Path) -> bool:
 
 
 def end(left: list[str]) -> None:
-    """What a test has found to be left must not be left by the test."""
+    """Processes that a test found to be left are ended after the test."""
     for each in left:
         try:
             os.kill(int(each.split()[0]), signal.SIGKILL)
@@ -208,7 +208,7 @@ async def test_no_process_of_a_command_survives_a_kill_of_the_runtime(tmp_path: 
     assert await is_quiet(root)
 
 
-# what they print
+# output
 
 PRINTS = {
     "a gigabyte": "yes | head -c 1G",

@@ -156,7 +156,7 @@ async def test_reading_an_image_opens_nothing_of_the_runtimes_own(
     assert await read_text(picture(), call_id="ocr", workspace=None, private=[str(data)]) == "public"
 
 
-# where the kernel keeps less
+# kernels that keep fewer promises
 
 
 INCOMPLETE = [Kernel(landlock=7), Kernel(filter=True), Kernel(landlock=2), Kernel()]
@@ -202,11 +202,11 @@ async def test_a_command_that_cannot_be_kept_to_its_workspace_does_not_run(tmp_p
         await use(Workspace(tmp_path), "echo x", kernel=Kernel(landlock=2))
 
 
-# what the runtime itself runs
+# processes of the runtime itself
 
 
 def test_no_module_starts_an_unconfined_process_in_a_workspace() -> None:
-    """A command that a person has let run is free; MCP servers, `!command` and the person's editor are their own acts.
+    """A command that a person approved is not confined; MCP servers, `!command` and the editor are their own acts.
     The grammar gives a command's text to a process of its own, which opens no file."""
     own_acts = {"tools/mcp/stdio.py", "terminal/own_command.py", "terminal/call_editor.py"}
     starting = {"sandbox/processes.py", "sandbox/shell/grammar.py", *own_acts}

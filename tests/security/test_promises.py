@@ -1,6 +1,6 @@
 """Every promise of the sandbox, on every version of the Landlock ABI, as root and as an ordinary user.
 
-Older kernels are emulated: the supervisor is told in its arguments which version it may use at most. No setting and no
+Older kernels are emulated: an argument of the supervisor sets the highest version that it may use. No setting and no
 variable of the environment can do that to a running product.
 """
 
@@ -78,7 +78,7 @@ def shared_objects() -> Iterator[dict[str, int]]:
 
 @contextlib.contextmanager
 def victims(user: int | None) -> Iterator[tuple[Path, dict[str, Any], subprocess.Popen[bytes], socket.socket]]:
-    """All that an attack can reach for: a process, a terminal, sockets, shared memory, a file outside."""
+    """The targets of an attack: a process, a terminal, sockets, shared memory, a file outside."""
     master, terminal = pty.openpty()
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     shared = Path("/dev/shm", f"promises-{secrets.token_hex(4)}")
@@ -119,7 +119,7 @@ def attack(base: Path, where: dict[str, Any], confined: Confinement, user: int |
 
 
 def state_of_ipc(where: dict[str, Any]) -> tuple[object, ...]:
-    """How many are attached to and wait in what was shared."""
+    """The numbers of attached processes and of waiters in the shared memory."""
     lines = [Path(f"/proc/sysvipc/{name}").read_text().splitlines() for name in ("shm", "msg", "sem")]
     return tuple(
         line
@@ -135,7 +135,7 @@ def test_no_escape_from_the_sandbox_works(abi: int, user: int | None) -> None:
     with victims(user) as (base, where, other, listener):
         before, shared = tree(base), state_of_ipc(where)
         results = attack(base, where, reading(base / "work", abi), user)
-        # Where Landlock confines signals, the jail needs no listener, and may have one of its own.
+        # Where Landlock confines signals, the sandbox needs no seccomp listener, so that a command may have its own.
         if abi >= 6:
             results.pop("a filter with a listener")
         assert {name: result for name, result in results.items() if result >= 0} == {}
@@ -177,7 +177,7 @@ def _limits_of(pid: int) -> str:
 
 
 def test_most_escapes_work_without_the_sandbox() -> None:
-    """So that it means something that none did above."""
+    """A control of the test above: the attacks can succeed."""
     user = NOBODY if IS_ROOT else None
     with victims(user) as (base, where, other, listener):
         results = attack(base, where, confinement.UNCONFINED, user)

@@ -1,4 +1,4 @@
-"""The kernel's sandbox alone, without the classifier: whatever a command that only reads tries, nothing comes of it.
+"""The kernel's sandbox alone, without the classifier: no attempt of a read-only command has an effect.
 
 As the user who runs the tests, and as nobody where that is root: root passes many checks that hold for others, and
 some of what holds for others is not asked of root.
@@ -37,7 +37,7 @@ IS_ROOT = os.geteuid() == 0
 USERS = [pytest.param(None, id="own"), *([pytest.param(NOBODY, id="nobody")] if IS_ROOT else [])]
 PATH = "/usr/local/bin:/usr/bin:/bin"
 SECONDS = 20
-# The supervisor as the runtime starts it, but as another user: what it needs is loaded before the change.
+# The supervisor as the runtime starts it, but as another user: its modules are loaded before the change.
 AS_USER = """import os, sys
 sys.path.append(sys.argv[1])
 import _socket, pilothouse.sandbox.signal_listener
@@ -52,7 +52,7 @@ PACKAGES = str(Path(processes.__file__).parents[2])
 
 
 def run(command: str, folder: Path, confined: Confinement, user: int | None) -> str:
-    """Under a supervisor, as a user. What it printed; nothing of it is left when this returns."""
+    """Run a command under a supervisor, as a user, and return its output. No process of it is left afterwards."""
     environment = processes.clean_environment({"PATH": PATH, "HOME": str(folder), "LANG": "C.UTF-8"})
     kernel = [str(confined.kernel.landlock), str(int(confined.kernel.filter))]
     python = [sys.executable, "-I", "-S", "-B", "-c", AS_USER, PACKAGES, str(user)]
@@ -116,7 +116,7 @@ def place(user: int | None) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def bait() -> Iterator[Path]:
-    """What the lines were written for: a repository, scripts, a victim."""
+    """The files that the lines expect: a repository, scripts, a victim."""
     base = Path(tempfile.mkdtemp(prefix="bait-"))
     folder = base / "work"
     folder.mkdir()
@@ -153,7 +153,7 @@ def test_a_dangerous_line_does_nothing_in_the_sandbox_alone(case: Case, user: in
 
 
 def test_most_dangerous_lines_have_an_effect_without_the_sandbox(bait: Path, record_property: Record) -> None:
-    """So that it means something that nothing was seen above."""
+    """A control of the test above: the lines have effects."""
     user = NOBODY if IS_ROOT else None
     struck = 0
     for case in SHELL:
@@ -166,7 +166,7 @@ def test_most_dangerous_lines_have_an_effect_without_the_sandbox(bait: Path, rec
     record_property("figure", f"sandbox alone: {struck} of {len(SHELL)} lines strike without it, 0 with it")
 
 
-# what changes something without writing into a file
+# changes without a write to a file
 
 OPENS = """{python} 'import os
 for flags in (os.O_WRONLY, os.O_RDWR):
@@ -215,7 +215,7 @@ FLAGS += 'fcntl.ioctl(fd, 0x40086602, struct.pack("l", 0x80))\''
 
 @pytest.mark.parametrize("user", USERS)
 def test_no_flag_of_a_file_is_set(user: int | None) -> None:
-    """`chattr` needs no right to write: as root it makes a file that nobody can remove."""
+    """`chattr` needs no write permission: as root it makes a file undeletable."""
     with place(user) as base:
         path = base / "work/f.txt"
         if "no flags" in _flags(path):
@@ -235,7 +235,7 @@ def _flags(path: Path) -> str:
 
 @contextlib.contextmanager
 def listening() -> Iterator[tuple[dict[str, str], Callable[[], int]]]:
-    """Where somebody listens, and how much they were told."""
+    """Addresses of listeners, and a count of what they received."""
     folder = Path(tempfile.mkdtemp(prefix="listen-"))
     folder.chmod(0o755)
     tcp, udp = socket.socket(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -366,7 +366,7 @@ def test_root_has_no_capabilities_in_the_sandbox() -> None:
         assert int(output.split()[1], 16) == 0
 
 
-# what works
+# commands that work
 
 WORKS = {
     "echo a > /dev/null; echo done": "done\n",
@@ -534,7 +534,7 @@ async def test_a_workspace_whose_name_holds_a_line_end_opens_no_other_folder() -
 
 
 async def test_a_command_that_runs_without_approval_cannot_read_the_runtimes_data() -> None:
-    """Its token lies there: who has it can switch the mode."""
+    """The data directory has the token, which allows to switch the mode."""
     with place(None) as base:
         (base / "work/data").mkdir()
         (base / "work/data/tokens.json").write_text('{"local": "planted"}')

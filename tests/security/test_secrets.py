@@ -1,4 +1,4 @@
-"""Keys and other secrets: not given to commands, not sent out, not kept where others can read, not made from files."""
+"""Keys and other secrets: not passed to commands, not sent out, not stored where others can read."""
 
 import logging
 import os
@@ -43,7 +43,7 @@ async def said(world: World, context_id: str) -> str:
     return "".join(getattr(message, "content", "") for message in await world.runtime.read_messages(context_id))
 
 
-# what commands print
+# output of commands
 
 
 async def test_output_of_a_command_is_in_no_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -91,7 +91,7 @@ SENDS = (
 
 @pytest.mark.parametrize("command", SENDS)
 async def test_in_plan_and_review_nothing_is_sent_out(tmp_path: Path, command: str) -> None:
-    """None of them is a line that only reads, so none runs by itself."""
+    """None of the lines only reads, so none runs without approval."""
     assert not classify(command).read_only
     for mode, status in (("plan", "denied"), ("review", "pending"), ("ask", "denied")):
         world = World(tmp_path, runs(command), DONE, tools=builtin_tools(os.environ))
@@ -102,7 +102,7 @@ async def test_in_plan_and_review_nothing_is_sent_out(tmp_path: Path, command: s
 
 
 def test_no_tool_of_ours_takes_an_address() -> None:
-    """There is nothing to be led to another host, and nothing to be made to fetch without end."""
+    """Without such a tool, no redirect to another host and no endless download is possible."""
     names = {tool.name for tool in builtin_tools({})}
     assert names == {
         *("read_file", "list_directory", "glob", "grep", "write_file", "edit_file", "notebook_edit", "execute", "undo"),
@@ -129,7 +129,7 @@ def test_a_folder_does_not_say_where_keys_are_sent(tmp_path: Path, base: str) ->
     assert settings.base_url == "https://api.openai.com/v1"
 
 
-# what is kept
+# stored data
 
 
 async def test_every_stored_file_is_readable_by_its_owner_only_under_any_umask(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ async def test_every_stored_file_is_readable_by_its_owner_only_under_any_umask(t
 
 
 def _is_shut_away(path: Path, root: Path) -> bool:
-    """Whether some folder above it lets nobody else in."""
+    """Whether a folder above denies access to others."""
     above = [each for each in path.parents if each == root or root in each.parents]
     return any(not stat.S_IMODE(each.stat().st_mode) & 0o077 for each in above)
 
@@ -189,7 +189,7 @@ async def test_an_export_hides_text_that_looks_like_a_key(tmp_path: Path) -> Non
     assert not any(key.encode() in data for key in KEYS)
 
 
-# what is read back
+# stored data read again
 
 CRAFTED = (
     b'{"type": "os.system", "args": ["touch PWNED"]}\n',
@@ -203,7 +203,7 @@ CRAFTED = (
 
 @pytest.mark.parametrize("content", CRAFTED)
 async def test_a_stored_file_instantiates_no_class_by_name(tmp_path: Path, content: bytes) -> None:
-    """It is told as damaged. Others are as they were."""
+    """The context is listed as damaged. Others are unchanged."""
     (tmp_path / "proj").mkdir()
     world = World(tmp_path / "proj", DONE, DONE, store=_store(tmp_path))
     harmed, other = await world.start(), await world.start()

@@ -1,4 +1,4 @@
-"""What decides is out of the agent's reach: its files, its server, its words. Nothing it does makes it freer."""
+"""The agent cannot change its own configuration, server or mode: none of its actions makes it freer."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def runs(command: str) -> tuple[str, dict[str, Any]]:
 
 
 def whole(base: Path, *answers: Answer) -> Runtime:
-    """The runtime as a person starts it: its data and their settings lie beneath the workspace, as in a home."""
+    """The runtime as a person starts it: its data and settings are beneath the workspace, as in a home folder."""
     settings = read_settings(
         {}, model="demo", data_dir=str(base / "data"), config=str(base / ".config/pilothouse/config.toml")
     )
@@ -191,7 +191,7 @@ async def test_a_command_that_plainly_writes_such_a_file_is_refused_in_every_mod
 
 
 async def test_settings_written_by_a_script_have_no_effect_without_trust(tmp_path: Path) -> None:
-    """What a program does inside, nobody reads from its line. But it counts only once a person has trusted it."""
+    """The text of a line does not show what its program writes. But the written settings count only after trust."""
     (tmp_path / "proj").mkdir()
     script = f'import os\nos.makedirs(".pilothouse")\nopen(".pilothouse/config.toml", "w").write({LOOSER!r})\n'
     (tmp_path / "proj/build.py").write_text(script)
@@ -249,7 +249,7 @@ async def test_a_command_cannot_switch_its_own_mode_even_with_the_token(tmp_path
             f"cat < /dev/tcp/127.0.0.1/{served.port}",
             f"wget {url}",
         )
-        # Where it listens is known only now.
+        # The port is known only now.
         ScriptedAdapter.__init__(world.model, Script(turn=(asks(*map(runs, lines)), DONE)))
         await world.turn(context_id)
         live = await world.runtime.context(context_id)

@@ -15,7 +15,7 @@ from tests.security.line_positions import positions
 from tests.security.line_runner import Outcome, run
 from tests.support.scale import LONG, Record
 
-# What a person must be able to rely on: of the harmless lines at least this part runs by itself.
+# People rely on this: at least this part of the harmless lines runs without approval.
 LET_THROUGH = 0.95
 SAMPLE = 100_000 if LONG else 200
 POSITIONS = 100_000 if LONG else 4000
@@ -195,7 +195,7 @@ def _run_all(lines: list[Line], patience: float) -> list[tuple[Line, Outcome]]:
 
 
 def _sample(lines: tuple[Line, ...]) -> list[Line]:
-    # Where sh is bash, what dash reads otherwise is not to be seen.
+    # If sh is bash, differences of dash cannot be observed.
     other_shell = Path("/bin/sh").resolve().name == "dash"
     can_run = [line for line in lines if line.runs and (other_shell or line.group not in OTHER_SHELL)]
     return random.Random(7).sample(can_run, min(SAMPLE, len(can_run)))
@@ -219,7 +219,7 @@ def test_the_harmless_lines_change_nothing() -> None:
 
 @pytest.mark.seconds(600)
 def test_some_positions_run_the_hidden_command() -> None:
-    """The combinations are not all alive, but most are: what they test is real."""
+    """Most combinations really run the hidden command."""
     lines = random.Random(3).sample(list(positions()), 60)
     alive = [line for line, outcome in _run_all([Line(line, "") for line in lines], patience=0.2) if outcome.marker]
     assert len(alive) > len(lines) * 0.7

@@ -1,7 +1,7 @@
 """The classifier compared with the shells themselves, on generated lines.
 
-A line that is called read-only is run for real in bash, dash and busybox. Nothing may change, and nothing may begin
-that the classifier has not named. bash is what the product runs commands with; without it, every command asks a person.
+A line classified as read-only is run for real in bash, dash and busybox. No file may change, and no program may start
+that the classifier has not named. The product runs commands with bash; without bash, every command needs approval.
 """
 
 import shutil
@@ -26,7 +26,7 @@ READING = (
     *("jq", "ls", "rev", "sed", "seq", "sort", "stat", "tac", "tee", "tr", "uniq", "wc", "xargs", "timeout", "nice"),
 )
 OTHERS = ("touch", "rm", "cp", "mv", "mkdir", "dd", "sh", "python3", "evil.sh", "ln", "chmod", "node", "make", *MARKS)
-# Words of the shell itself that its trace shows where no command stands.
+# Reserved words that the trace of a shell shows where there is no command.
 _KEYWORDS = {"for", "case", "[[", "((", "[", "select", "echo"}
 
 
@@ -98,7 +98,7 @@ def test_the_runner_sees_a_written_file_and_a_started_program(runner: ShellRunne
 
 
 def test_generated_read_only_lines_quote_blanks_that_are_no_spaces() -> None:
-    """The comparisons below say something of them."""
+    """The comparisons below cover them."""
     odd = [line for line, _ in harmless(LINES) if any(map(is_odd_blank, line))]
     assert len(odd) >= LINES // 1000
 
@@ -158,7 +158,7 @@ def test_bash_parses_generated_lines_into_the_commands_that_the_judge_names(
         form = runner.form(line) if is_printed_faithfully(line) else ""
         body = classify(form.partition("{")[2].rpartition("}")[0]) if form else classification
         if body.hidden == "line":
-            unread += 1  # the grammar cannot read what bash has printed: it says nothing of the line
+            unread += 1  # the grammar cannot parse bash's output: no statement about the line
         elif not body.read_only or not are_alike(body.commands, classification.commands):
             wrong.append((line, form, set(body.commands) ^ set(classification.commands)))
     record_property(

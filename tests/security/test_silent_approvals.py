@@ -1,5 +1,5 @@
-"""A silent approval card is a promise: nothing that the line runs can be swapped after the card, or be replaced by the
-line itself. A card may warn, or the call may be stopped; both keep the promise."""
+"""An approval card without a warning is a promise: no file that the line runs can be swapped after the card, or
+replaced by the line itself. A card may warn, or the call may be stopped; both keep the promise."""
 
 import os
 import subprocess
@@ -90,7 +90,7 @@ async def breaks_promise(
     return is_silent and project.ran.exists()
 
 
-# Controls: behind a silent card a swapped file does not run, behind a warning it does.
+# Controls: a swapped file does not run without a warning on the card, and does with one.
 @pytest.mark.parametrize("line", ["./plain.sh", "sh plain.sh", "cd sub && ./../plain.sh", "! ./plain.sh"])
 async def test_control_a_swapped_script_does_not_run(project: Project, line: str) -> None:
     assert not await breaks_promise(project, line, lambda: project.put("plain.sh", project.hostile))
@@ -125,7 +125,7 @@ async def test_an_option_m_behind_other_code_makes_no_line_plain(project: Projec
     assert not await breaks_promise(project, line, swap)
 
 
-# The file that a command runs lies in the folder in which the command runs.
+# The file that a command runs is in the folder in which the command runs.
 @pytest.mark.parametrize(
     ("line", "decoy", "real"),
     [
@@ -196,7 +196,7 @@ async def test_a_line_that_writes_its_script_by_another_name(project: Project, t
 
 
 async def test_a_log_that_becomes_a_link_to_the_script(project: Project) -> None:
-    """What `>>` names is no part of the content hash, as it is for `>`; what is appended is read from a folder."""
+    """The target of `>>` is not part of the content hash, as with `>`; the appended text comes from a folder."""
     project.put("notes/a", "text\n")
 
     def swap() -> None:

@@ -1,4 +1,4 @@
-"""A folder that is swapped for a way out, again and again, while each tool works in it. The outside never changes."""
+"""A folder is swapped for a link outside, again and again, while each tool works in it. No file outside changes."""
 
 import asyncio
 import contextlib
@@ -44,7 +44,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "execute": {"command": "cat f secret new 2>/dev/null; echo mine > new", "cwd": "spot/deep"},
 }
 ROUNDS = dict.fromkeys(CALLS, 10_000 if LONG else 200)
-# These start a process each time.
+# Tools that start a process each time.
 ROUNDS |= {"grep": 1_000 if LONG else 20, "execute": 500 if LONG else 10}
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -63,7 +63,7 @@ class Scene:
         (self.outside / "deep/secret").write_text(SECRET)
 
     def swap_link(self, over: threading.Event) -> None:
-        """One link, put in place anew each time."""
+        """A link that is recreated each time."""
         spot, draft = self.root / "spot", self.root / "draft"
         while not over.is_set():
             for target in (self.outside, "kept", "../outside", "kept"):
@@ -110,7 +110,7 @@ def scene(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 async def once(name: str, workspace: Workspace, artifacts: ArtifactStore | None = None) -> str | None:
-    """One call as the gate would make it; what it said, None for one that was refused."""
+    """Make a call as the gate would: its result, None if it was refused."""
     tool = TOOLS[name]
     parsed = parse_arguments(name, tool.parameters, CALLS.get(name, {}))
     try:
@@ -148,15 +148,15 @@ async def test_no_tool_leaves_the_workspace_during_a_swap_race(
 async def test_undo_never_leaves_the_workspace_during_a_swap_race(
     scene: Scene, how: str, record_property: Record
 ) -> None:
-    """Each round a change is made and taken back; either may be refused."""
+    """Each round makes a change and undoes it; either may be refused."""
     outside = tree(scene.outside)
-    rounds = 1_000 if LONG else 40  # each syncs several files
+    rounds = 1_000 if LONG else 40  # each round syncs several files
 
     async def change_and_undo(root: Path, number: int) -> tuple[bool, bool]:
         artifacts = ArtifactStore(scene.base / f"artifacts{number}")
         changed = await once("write_file", Workspace(root), artifacts) is not None
         undone = False
-        for _ in range(5):  # it needs several looks in a row that agree
+        for _ in range(5):  # the overview needs several scans in a row that agree
             undone = undone or await once("undo", Workspace(root), artifacts) is not None
         return changed, undone
 
@@ -194,7 +194,7 @@ def test_the_overview_never_leaves_the_workspace_during_a_swap_race(scene: Scene
 
 
 async def test_both_sides_of_the_race_can_win(scene: Scene) -> None:
-    """So that it means something above: a careless reader in the same race does come out."""
+    """A control of the tests above: a careless reader leaves the workspace in the same race."""
     contents: set[str] = set()
     with scene.racing("link"):
         async with asyncio.timeout(HANG_SECONDS):

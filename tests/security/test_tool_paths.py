@@ -1,4 +1,4 @@
-"""Every tool that takes a path, held to the same: nothing outside, nothing protected, only regular files, bounded."""
+"""Every tool with a path: nothing outside, nothing protected, only regular files, bounded."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ GROWTH_AT_MOST = 64 * 1024 * 1024
 
 
 def arguments_for(path: str) -> dict[str, dict[str, Any]]:
-    """One call of each tool on a path."""
+    """A call of each tool on a path."""
     return {
         "read_file": {"path": path},
         "write_file": {"path": path, "content": "owned"},
@@ -59,7 +59,7 @@ READING = ("read_file", "list_directory", "glob", "grep")
 
 
 async def use(workspace: Workspace, name: str, path: str, *, looks: bool = True) -> tuple[Code | None, str]:
-    """Prepare and run, or run without having looked. The code of the refusal, if any, and what was said."""
+    """Prepare and run, or run without preparing. The code of the refusal, if any, and the result."""
     tool = TOOLS[name]
     parsed = parse_arguments(name, tool.parameters, arguments_for(path)[name])
     content_hash = None
@@ -129,7 +129,7 @@ OUTSIDE = [
     ),
     *("away/../secret.txt", "./../secret.txt", "sub//..//..//secret.txt", "sub/./up/outside/x.ipynb"),
 ]
-# These are names inside after all, or name nothing.
+# Names that are inside after all, or name nothing.
 HARMLESS = {"~", "~root", "away/../secret.txt"}
 
 
@@ -158,7 +158,7 @@ async def test_a_loop_of_links_leads_nowhere(workspace: Workspace) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_an_additional_folder_is_reached_by_its_absolute_path_only(tmp_path: Path, name: str) -> None:
-    """The same holds there: links out of it, what is protected in it, what is not to be written."""
+    """The same holds there: links out of it, protected files in it, read-only folders."""
     for each in ("proj", "open/.git/hooks", "shut", "data"):
         (tmp_path / each).mkdir(parents=True)
     for each in ("open/.git/config", "shut/x", "data/tokens.json", "proj-x"):
@@ -199,7 +199,7 @@ async def test_the_runtimes_data_in_an_additional_folder_is_not_reached(tmp_path
 
 
 def test_code_files_in_an_additional_folder_need_approval_too(tmp_path: Path) -> None:
-    """However deep the workspace itself lies."""
+    """At any depth of the workspace itself."""
     (tmp_path / "a/b/c/proj").mkdir(parents=True)
     (tmp_path / "o").mkdir()
     workspace = Workspace(tmp_path / "a/b/c/proj", extra_roots=[Root(tmp_path / "o", True)])
@@ -222,7 +222,7 @@ async def test_a_file_created_in_an_additional_folder_can_be_undone(tmp_path: Pa
     assert not path.exists()
 
 
-# what is protected
+# protected files
 
 PROTECTED = [
     *(".git/config", ".GIT/config", ".Git/hooks/post-checkout", "sub/dir/.git/hooks/post-checkout", "sub/.git"),
@@ -297,7 +297,7 @@ async def test_a_command_does_not_begin_in_a_protected_folder(tmp_path: Path, cw
 async def test_a_line_that_plainly_writes_what_is_protected_is_refused_wherever_it_begins(
     tmp_path: Path, cwd: str, command: str
 ) -> None:
-    """Each call begins where it says, not where the last one ended."""
+    """Each call starts in its own `cwd`, not where the last one ended."""
     for each in (".git/hooks", ".git/info", "sub"):
         (tmp_path / each).mkdir(parents=True)
     (tmp_path / ".git/config").write_text("a")
@@ -364,7 +364,7 @@ async def test_a_rule_that_denies_a_folder_applies_through_a_link(tmp_path: Path
 
 
 async def test_a_hard_link_is_read_but_its_other_name_is_never_written(tmp_path: Path) -> None:
-    """A known limit: nobody can tell such a file from another. It is put in place anew, so the other one stays."""
+    """A known limit: hard links look like any file. A write replaces the entry, so the other name stays unchanged."""
     (tmp_path / "proj/.git").mkdir(parents=True)
     for path in ("out.ipynb", "proj/.git/config"):
         (tmp_path / path).write_text(NOTEBOOK)
@@ -536,7 +536,7 @@ async def test_an_upload_follows_no_link_of_the_workspace(tmp_path: Path, target
 
 @needs_sandbox
 async def test_every_path_in_a_line_is_held_to_the_workspace(tmp_path: Path) -> None:
-    """Not only the first: a command that runs by itself reads none of them."""
+    """Not only the first path: a command without approval reads none of them."""
     root = tmp_path / "proj"
     root.mkdir()
     (root / "f").write_text("inside\n")

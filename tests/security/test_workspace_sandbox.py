@@ -1,4 +1,4 @@
-"""`sandbox = "workspace"`: what a command reaches outside its workspace, on the Landlock ABIs that differ.
+"""`sandbox = "workspace"`: access of a command outside its workspace, on the Landlock ABIs that differ.
 
 As the user who runs the tests, and as nobody where that is root: root's privileges reach past Landlock.
 """

@@ -1,4 +1,4 @@
-"""Tears lines apart and puts them together at random. What comes of it may be harmless, dangerous or no line at all."""
+"""Tears lines apart and puts them together at random. The result may be harmless, dangerous or no line at all."""
 
 import random
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ PIECES = (
 _LONGEST = 300
 _HARSH = tuple(line.command for line in DANGEROUS if line.runs and len(line.command) < _LONGEST)
 _MILD = tuple(line.command for line in BENIGN if line.runs)
-# What cannot leave a mark need not be tried.
+# Lines that cannot have an effect need not be run.
 _TELLING = ("touch", ">", "PWNED", "evil")
 
 

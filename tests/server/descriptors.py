@@ -22,7 +22,7 @@ def reporting_program(folder: Path) -> tuple[str, ...]:
 
 
 async def open_descriptors(pid: int, folder: Path) -> list[str]:
-    """What each open descriptor of the process leads to, as `/proc` names it."""
+    """The target of each open descriptor of the process, as `/proc` names it."""
     report = folder / NAME
     report.unlink(missing_ok=True)
     os.kill(pid, REQUEST)

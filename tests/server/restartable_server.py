@@ -1,8 +1,8 @@
 """Servers that are killed and started again, without the cost of starting Python each time.
 
 Run as a program it has loaded everything that `pilothouse serve` needs. For each order to start, it forks a process
-that runs the command line as if it had been typed; for each order to wait, it tells how that process ended. When its
-input ends, so does what it has started.
+that runs the command line as if it had been typed; for each order to wait, it reports the exit status of that
+process. When its input ends, so do the processes that it started.
 """
 
 import json
@@ -50,14 +50,14 @@ class Zygote:
     def _order(self, order: dict[str, Any]) -> int:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        with self._lock:  # also where nobody waits any more for the answer to the one before
+        with self._lock:  # also if the caller of the previous order is gone
             self._process.stdin.write(json.dumps(order) + "\n")
             self._process.stdin.flush()
             return int(self._process.stdout.readline())
 
 
 def free_port() -> int:
-    """One that no outgoing connection is ever given: a server that is down for a moment finds it free again."""
+    """A port that no outgoing connection ever gets: a restarted server finds it free."""
     start = 10_000 + os.getpid() * 7 % 20_000
     for port in range(start, start + 2_000):
         with socket.socket() as tried:

@@ -1,4 +1,4 @@
-"""Who may ask, and how: made from the route table, over real sockets, so that no route can be forgotten."""
+"""Access to every route: made from the route table, over real sockets, so that no route can be forgotten."""
 
 import asyncio
 import dataclasses
@@ -76,7 +76,7 @@ class Reply(NamedTuple):
 
 class House:
     """A server with one context of the local user's, which waits for them to decide a call. A command has changed a
-    file there and printed much; the folder has a configuration of its own; a server lends tools."""
+    file there and printed much; the folder has its own configuration; an MCP server has tools."""
 
     def __init__(self, folder: Path, world: World, served: Served, http: aiohttp.ClientSession) -> None:
         self.folder = folder
@@ -138,7 +138,7 @@ class House:
         path: str | None = None,
         body: bytes | EllipsisType | None = ...,
     ) -> Reply:
-        """As a client would ask for it, but for what is given."""
+        """A request as a client would send it, except for the given parts."""
         data = self.body(route) if body is ... else body
         typed = {"content-type": route.takes} if data is not None else {}
         return await self.get(path or self.path(route), {**typed, **headers}, method=method or route.method, data=data)
@@ -177,7 +177,7 @@ class House:
         return f"http://127.0.0.1:{self.served.port}"
 
     async def everything(self) -> object:
-        """All that a request could change."""
+        """Everything that a request could change."""
         runtime = self.world.runtime
         contexts = (await runtime.contexts(limit=200)).items
         lives = [await runtime.context(each.context_id) for each in contexts]
@@ -231,7 +231,7 @@ def named(route: Route) -> str:
 
 
 class _Refusals:
-    """Collects what was answered otherwise than it should have been, so that one run names all of it."""
+    """Collects unexpected responses, so that one run names all of them."""
 
     def __init__(self) -> None:
         self.wrong: list[str] = []
@@ -247,7 +247,7 @@ class _Refusals:
 
 @asynccontextmanager
 async def refusing(here: House) -> AsyncIterator[_Refusals]:
-    """All of it is refused as it should be, and nothing has changed by it."""
+    """Check that every request was refused as expected and changed nothing."""
     refusals = _Refusals()
     before = await here.everything()
     yield refusals
@@ -724,7 +724,7 @@ async def test_a_damaged_token_file_is_reported_and_grants_no_access(tmp_path: P
 
 
 class _TalkativeStore(MemoryStore):
-    """Has a bug that tells what it knows."""
+    """A route with a bug whose message contains secrets."""
 
     async def document(self, user: str, name: str) -> bytes | None:
         if user == "anna":
@@ -762,7 +762,7 @@ async def test_no_line_of_the_log_contains_a_token(tmp_path: Path) -> None:
 
 @contextmanager
 def logged(tokens: Tokens) -> Iterator[io.StringIO]:
-    """Everything that is logged, as the server writes it."""
+    """The whole log, as the server writes it."""
     log = io.StringIO()
     handler = logging.StreamHandler(log)
     handler.setFormatter(JsonLines(tokens.secrets))
@@ -808,7 +808,7 @@ async def test_a_body_that_grows_too_large_is_refused(tmp_path: Path) -> None:
         for _ in range(MAX_BODY_BYTES // MEBIBYTE):
             writer.write(f"{MEBIBYTE:x}\r\n".encode() + b" " * MEBIBYTE + b"\r\n")
             await writer.drain()
-        writer.write(b"1\r\n \r\n")  # no end follows: it is refused for what came so far
+        writer.write(b"1\r\n \r\n")  # no end follows: the bytes received so far are refused
         refusals.check(await reply_of(reader), 413, Code.BODY_TOO_LARGE, "POST", "/api/contexts")
         assert await reader.read() == b"", "the connection is closed"
 
@@ -837,7 +837,7 @@ MORE = b"x-more: " + b"y" * 1000 + b"\r\n"
 async def test_headers_without_end_are_cut_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: bytes, is_first: bool
 ) -> None:
-    monkeypatch.setattr(protocol, "MAX_HEADER_SECONDS", 3600.0)  # it is not the time that ends it
+    monkeypatch.setattr(protocol, "MAX_HEADER_SECONDS", 3600.0)  # no timeout ends the connection
     async with house(tmp_path) as here:
         async with raw(here) as (reader, writer):
             if not is_first:
@@ -883,7 +883,7 @@ async def test_connections_with_endless_headers_affect_no_other_client(tmp_path:
             for route in [route for route in ROUTES if route.method == "GET"]:
                 async with asyncio.timeout(HANG_SECONDS):
                     assert (await here.ask(route)).status == 200, named(route)
-            reader, writer = slow[198]  # the oldest were dropped: there is room for 128 without a token
+            reader, writer = slow[198]  # the oldest were dropped: the server holds 128 connections without a token
             writer.write(b"\r\n")
             assert (await reply_of(reader)).status == 200, "whoever ends them after all is answered"
         finally:

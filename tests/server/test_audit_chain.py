@@ -1,4 +1,4 @@
-"""What the server says of an audit that was cut or rewritten: with every page of it, with every explanation."""
+"""The server reports a cut or rewritten audit with every page of it and with every explanation."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""A store that cannot write, or whose directory is gone: every route says so, health says so, nothing is a 500."""
+"""A store that cannot write, or whose directory is gone: every route and health report it, and no response is a 500."""
 
 import logging
 import shutil
@@ -28,7 +28,7 @@ STREAMS = {"GET /api/stream", "GET /api/contexts/{context_id}/stream"}
 
 
 class Broken:
-    """A server whose disk fails when it is told to."""
+    """A server whose disk fails on request."""
 
     def __init__(self, folder: Path, *answers: Answer, **options: Any) -> None:
         self.data, self.workspace = folder / "data", folder / "workspace"
@@ -52,7 +52,7 @@ def path_of(route: Route, ids: dict[str, str]) -> str:
 
 
 async def statuses(served: Served, ids: dict[str, str]) -> dict[str, int]:
-    """What every route of the table answers."""
+    """The status of every route of the table."""
     statuses_by_route = {}
     headers = {"authorization": f"Bearer {TOKEN}"}
     async with aiohttp.ClientSession(headers=headers) as http:
@@ -165,7 +165,7 @@ async def test_health_and_the_log_report_a_full_disk_until_there_is_room(
 
 
 async def retried(world: World, context_id: str) -> None:
-    """The clock reaches the next attempt; wait for what comes of it."""
+    """Advance the clock to the next attempt and wait for its result."""
     with world.runtime.signals([context_id]) as signals:
         world.ambient.advance(RETRY_INTERVAL_SECONDS)
         live = await world.runtime.context(context_id)

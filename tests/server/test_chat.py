@@ -121,7 +121,7 @@ async def test_in_build_several_commands_run_one_after_the_other(tmp_path: Path)
     assert (tmp_path / "test.txt").read_text() == "hello"
 
 
-# what else is promised
+# other promises of the chat stream
 
 
 async def test_a_thread_that_is_created_starts_in_build_and_keeps_its_mode_afterwards(tmp_path: Path) -> None:

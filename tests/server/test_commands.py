@@ -1,4 +1,4 @@
-"""The other rows of the table, through real HTTP: each does what the runtime does, and refuses clearly."""
+"""The other routes, through real HTTP: each runs its command of the runtime, and refuses clearly."""
 
 import json
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""OpenAI's form for existing clients: the mode is fixed, and what would need a person is denied and said."""
+"""OpenAI's chat completions: the mode is fixed, and calls that need approval are denied and reported."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Connections: what clients without a token can take away from those who have one, and from the runtime itself."""
+"""Connections: how much clients without a token can take from authenticated ones and from the runtime."""
 
 import asyncio
 import contextlib
@@ -120,7 +120,7 @@ async def test_1200_unfinished_requests_without_a_token_block_no_authenticated_c
 
 
 async def chat(server: Process, thread_id: str) -> None:
-    """A person comes with a new connection of their own, and has a whole turn with a command in it."""
+    """A person opens a new connection and runs a whole turn with a command."""
     async with Client(server.url, server.token) as client:
         events = [each async for each in client.chat(thread_id, "go", mode="agent")]
     names = [name for name, _ in events]

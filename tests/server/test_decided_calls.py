@@ -1,4 +1,4 @@
-"""A decision that comes too late is told what was decided, by whom and when; it changes nothing."""
+"""A late decision gets the earlier one, with its author and time, and changes nothing."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""A person edits a call: it is shown as it would be, and only what was shown then runs."""
+"""A person edits a call: the edited call is shown, and runs only as shown."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

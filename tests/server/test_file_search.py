@@ -1,5 +1,5 @@
-"""Files by some letters of their path, over the HTTP API: which come first, which never come, and that who looks
-holds up nobody."""
+"""Files by some letters of their path, over the HTTP API: their order, omitted files, and that a search
+blocks nobody."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ LATER = 60.0
 
 
 class Place:
-    """A context, and what is found in its workspace."""
+    """A context, and the search results in its workspace."""
 
     def __init__(self, world: World, client: Client, context_id: str) -> None:
         self.world, self.client, self.context_id = world, client, context_id

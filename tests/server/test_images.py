@@ -1,4 +1,4 @@
-"""Images over real HTTP: the largest comes through, what is none is refused clearly, and what was sent can be read."""
+"""Images over real HTTP: the largest is accepted, invalid ones are refused clearly, and sent ones can be read."""
 
 from base64 import b64encode
 from pathlib import Path

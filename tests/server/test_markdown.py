@@ -1,4 +1,4 @@
-"""A conversation as Markdown, over the HTTP API: what is told, that nothing inside breaks out, and under which name."""
+"""A conversation as Markdown, over the HTTP API: its content, safe quoting, and the name of the file."""
 
 import asyncio
 import re
@@ -42,7 +42,7 @@ async def exported(http: aiohttp.ClientSession, context_id: str, more: str = "",
 
 
 def headings(text: str) -> list[str]:
-    """Those outside of every fence, by the rules of CommonMark."""
+    """The headings outside of every fence, by the rules of CommonMark."""
     headings_outside, fence = [], ""
     for line in text.splitlines():
         ticks = re.match(r" {0,3}(`{3,}|~{3,})(.*)", line)

@@ -1,4 +1,4 @@
-"""Servers of tools over the HTTP API: what they lend, what the person is shown of it, and what is believed of them."""
+"""MCP servers over the HTTP API: their tools, changes shown to the person, and trust in their hints."""
 
 import asyncio
 import contextlib
@@ -53,7 +53,7 @@ async def results(world: World, context_id: str) -> list[ToolResult]:
 
 
 async def changed(world: World, name: str = "docs") -> None:
-    """Connected anew: its list is read again."""
+    """Reconnect: the list of tools is read again."""
     await world.runtime.reconnect_server(name)
     await ready(world.runtime, name)
 
@@ -67,7 +67,7 @@ def pid_of(folder: Path) -> int:
     raise AssertionError(f"no server of {folder} runs")
 
 
-# what there is
+# servers, resources and prompts
 
 
 async def test_mcp_servers_are_listed_with_status_and_tools(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ async def test_a_resource_is_not_added_during_an_open_turn(tmp_path: Path) -> No
         assert await refused(client, "POST", path, {**body, "server": "nobody"}) == (404, "unknown_server")
 
 
-# what is believed of a server
+# trust in what a server declares
 
 
 @pytest.mark.parametrize(("trusted", "status"), [(True, "executed"), (False, "denied")])

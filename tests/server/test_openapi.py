@@ -1,4 +1,4 @@
-"""The OpenAPI document and the page made of it: whatever the table has is in them, and every example is true."""
+"""The OpenAPI document and its page contain the whole route table, and every example is valid."""
 
 import re
 from collections import Counter
@@ -36,7 +36,7 @@ def operation(route: Route) -> dict[str, Any]:
 
 
 def json_answer(route: Route) -> Any:
-    """What the handler says that it gives, without the streams and ready-made answers; None where nothing is left."""
+    """The declared return type of a handler, without streams and ready-made responses; None if nothing is left."""
     answer = route.signature.answer
     is_union = get_origin(answer) is Union or type(answer).__name__ == "UnionType"
     members = get_args(answer) if is_union else (answer,)

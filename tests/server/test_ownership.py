@@ -1,4 +1,4 @@
-"""What belongs to one user stays out of another's reach, also when ids change hands and bodies come slowly."""
+"""Contexts of one user are unreachable for others, also when ids change owners and bodies arrive slowly."""
 
 import asyncio
 import hashlib
@@ -107,7 +107,7 @@ async def test_a_thread_of_an_earlier_version_stays_with_its_owner_and_blocks_no
         context_id = await world.runtime.create_context(tmp_path, context_id="work", by="local")
         live = await world.runtime.context(context_id)
         draft = live.draft()
-        draft.core["owner"] = "bob"  # as a version did that gave ids to whoever came first
+        draft.core["owner"] = "bob"  # as an earlier version that gave an id to its first user
         await live.commit(draft)
         async with Client(served.url, token) as bob:
             assert (await bob.request("GET", "/api/contexts/work"))["context_id"] == "work"
@@ -130,7 +130,7 @@ async def test_the_same_thread_begun_twice_at_once_is_one_context(tmp_path: Path
 
 
 async def test_a_guessed_name_opens_no_context_of_another_user(tmp_path: Path) -> None:
-    """How long opening one takes would tell that there is one."""
+    """The time to open a context would reveal that it exists."""
     data, workspace = tmp_path / "data", tmp_path / "workspace"
     workspace.mkdir()
     stored = World(workspace, store=FileStore(data, now=lambda: "2026-01-01T00:00:00.000Z"))

@@ -1,5 +1,5 @@
-"""The provider and the model set up over the HTTP API, with real requests to a provider on this machine: what is tried,
-what is used from then on, what is kept, who may do it, and that the key is seen nowhere."""
+"""The provider and the model set up over the HTTP API, with real requests to a local provider: trials,
+later requests, stored settings, access, and that the key is visible nowhere."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ NOWHERE = "http://127.0.0.1:9/v1"
 
 
 class Place:
-    """A server, and the conversation in it that the test is about."""
+    """A server, and a conversation in it."""
 
     def __init__(self, runtime: Runtime, server: Served, client: Client, workspace: Path) -> None:
         self.runtime, self.server, self.client, self.workspace = runtime, server, client, workspace
@@ -52,7 +52,7 @@ class Place:
         return caught.value.problem.status, caught.value.problem.code
 
     async def turn(self) -> str:
-        """What is answered in a new conversation."""
+        """The answer in a new conversation."""
         context_id = await self.runtime.create_context(self.workspace, mode="ask")
         await self.runtime.send(context_id, "hello")
         await self.runtime.rested(context_id)
@@ -244,7 +244,7 @@ async def test_a_conversation_may_only_choose_a_model_of_the_present_provider(tm
         assert (await here.client.request("GET", path))["config"]["model"] == "demo"
 
 
-# what goes before it
+# settings that override the stored provider
 
 
 @pytest.mark.parametrize(
@@ -371,7 +371,7 @@ async def test_a_short_key_has_no_end_that_is_shown(tmp_path: Path) -> None:
         assert (response["key_hint"], response["key_from"]) == (None, "stored")
 
 
-# who, and what goes wrong
+# access and failures
 
 
 async def test_only_the_local_user_sets_up_the_provider(tmp_path: Path) -> None:
@@ -418,7 +418,7 @@ async def test_a_credentials_draft_left_by_a_kill_is_removed_with_the_next_chang
 
 
 async def test_a_kill_at_any_instant_leaves_the_old_or_the_new_credentials(tmp_path: Path) -> None:
-    """Killed as it is about to touch the disk for the n-th time, for every n."""
+    """A kill just before the n-th disk operation, for every n."""
     path = tmp_path / "credentials.json"
     program = (
         "import os, sys; from pathlib import Path; import pilothouse.config.credentials as it\n"

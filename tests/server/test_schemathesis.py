@@ -1,8 +1,8 @@
 """The OpenAPI document against a real server: requests made from it, and no answer that it does not describe.
 
-Most requests are about things that there are: a context that rests, one that waits for a decision, one that asks, one
+Most requests are about existing things: a context that rests, one that waits for a decision, one that asks, one
 that is at work and one that is paused, with their messages, calls, branches, rules and queued messages. In each the
-agent has changed a file and a call has printed much; their folder has a configuration; a server lends tools.
+agent has changed a file and a call has printed much; their folder has a configuration; an MCP server has tools.
 """
 
 import asyncio
@@ -68,11 +68,11 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     HOLD: ("hold", {}),
     PRINT: ("print", {}),
 }
-# These go on until somebody leaves; tests of their own read them.
+# Streams that last until the client disconnects; other tests read them.
 ENDLESS = {f"GET {route.path}" for route in ROUTES if route.gives == EVENTS and route.method == "GET"}
 # A wait for a retry takes no time under a clock that is turned.
 NEVER_DONE = {"POST /api/contexts/{context_id}/retry"}
-# What can be said of any address; the document has a default for it.
+# Responses that any path can have; the document has a default for them.
 EVERYWHERE = {405, 414}
 TOLD = {"token", "tool_start", "tool_end", "interrupt", "title", "error", "done"}
 CHECKS = [
@@ -105,7 +105,7 @@ GROUPS = sorted({present(OPERATIONS[label].tags)[0] for label in TRIED})
 
 
 class Obliging(ScriptedAdapter):
-    """Does what it is asked for, once, and else says a word."""
+    """Calls the tools named in the message, once, and otherwise answers with a word."""
 
     def __init__(self) -> None:
         super().__init__(Script())
@@ -129,7 +129,7 @@ class Obliging(ScriptedAdapter):
 
 
 class HoldTool(NoteTool):
-    """Holds each run by its text until the test lets it go."""
+    """Blocks each run, by its text, until the test releases it."""
 
     def __init__(self) -> None:
         super().__init__("hold", "read_only")
@@ -143,7 +143,7 @@ class HoldTool(NoteTool):
 
 
 class PrintTool(NoteTool):
-    """Prints more than the model is given."""
+    """Prints more than the limit of a result."""
 
     def __init__(self) -> None:
         super().__init__("print", "read_only")
@@ -174,7 +174,7 @@ class Backdrop:
         (workspace / ".pilothouse").mkdir(parents=True)
         (workspace / ".pilothouse" / "config.toml").write_text('[directories]\ndeploy = "plan"\n')
         own = configuration(folder)
-        model = Obliging()  # whatever is set up: nobody else is asked
+        model = Obliging()  # no other host is contacted, whatever provider is set up
         nowhere = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
         unset = read_settings(nowhere, data_dir=str(folder / "data"), config=str(folder / "none.toml"))
         self._world = World(
@@ -208,13 +208,13 @@ class Backdrop:
             self._loop.close()
 
     def scene(self, kind: str) -> dict[str, Any]:
-        """What can be named of a context of that kind; always the same one until it is `spent`."""
+        """The ids of a context of that kind; always the same context until it is `spent`."""
         if kind not in self._scenes:
             self._scenes[kind] = self._do(self._scene(kind))
         return {**self._scenes[kind], "version": self._do(self._version())}
 
     def spent(self, kind: str) -> None:
-        """Something about it may have changed."""
+        """Forget the ids of the scene, which may have changed."""
         self._scenes.pop(kind, None)
 
     async def _version(self) -> int:
@@ -229,7 +229,7 @@ class Backdrop:
         await self._world.turn(context_id, PRINT)
         (printed, _) = (await runtime.read_calls(context_id)).items
         await runtime.add_file(context_id, "notes.txt", b"some bytes")
-        await runtime.compress(context_id)  # there is something to undo, and again something to compress
+        await runtime.compress(context_id)  # the context has a change to undo, and again messages to compress
         await self._world.turn(context_id, "after it " * 200)
         await runtime.create_branch(context_id, "idea")
         await runtime.switch_branch(context_id, "idea")
@@ -256,7 +256,7 @@ class Backdrop:
         }
 
     async def _only_rule(self) -> Rule:
-        """One that changes nothing. Whatever else the user was made to rule is gone."""
+        """A rule that changes nothing. All other rules of the user are revoked."""
         runtime = self._world.runtime
         wanted: tuple[RuleEffect, Scope] = ("ask", Scope(tool="another"))
         rules = await runtime.rules()
@@ -306,7 +306,7 @@ def backdrop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backdrop]:
 
 
 class Findings:
-    """Each kind of failure once, with how to do it again; and how often which status came."""
+    """Failures, one of each kind with its request, and the count of each status."""
 
     def __init__(self, backdrop: Backdrop) -> None:
         self._backdrop = backdrop
@@ -314,7 +314,7 @@ class Findings:
         self.wrong: dict[str, str] = {}
 
     def send(self, case: Any, kind: str, *, is_beyond: bool = False) -> None:
-        """What is beyond a bound must be refused. Of what chance makes wrong, some is read with indulgence."""
+        """Values beyond a bound must be refused. Some random mistakes are accepted leniently."""
         if len(quote(str(case.query or {}))) > MAX_HEADER_BYTES // 2:
             return  # the server may hang up
         answer = case.call(base_url=self._backdrop.url, session=self._backdrop.http, timeout=HANG_SECONDS)
@@ -326,7 +326,7 @@ class Findings:
             self._note(case, answer, "is not described", f"{case.as_curl_command()}\n{answer.text[:500]}")
         checks = [*CHECKS, negative_data_rejection] if is_beyond else [*CHECKS]
         if answer.headers.get("content-type", [""])[0].startswith(EVENTS):
-            checks.remove(response_schema_conformance)  # it takes the schema of the whole for that of each event
+            checks.remove(response_schema_conformance)  # schemathesis would apply the schema of the whole to each event
             check_events(case.operation.path, answer.text)
         try:
             case.validate_response(answer, checks=checks)
@@ -340,7 +340,7 @@ class Findings:
 
 
 def check_events(path: str, text: str) -> None:
-    """A turn that was told to its end."""
+    """Check the stream of a finished turn."""
     events = [each for each in text.removesuffix("\n\n").split("\n\n") if each != ": "]
     if path.startswith("/v1/"):
         assert events.pop() == "data: [DONE]"
@@ -372,7 +372,7 @@ def test_every_response_conforms_to_the_openapi_document(
 
 
 def tried(operation: Any, backdrop: Backdrop) -> Findings:
-    """The example in every scene; then the bounds of every field; then what chance makes of the document."""
+    """The example in every scene; then the bounds of every field; then random requests from the document."""
     findings = Findings(backdrop)
     for kind in KINDS:
         for case in examples(operation, backdrop.scene(kind), backdrop):
@@ -407,7 +407,7 @@ def try_by_chance(operation: Any, mode: GenerationMode, count: int, backdrop: Ba
         database=None,
         deadline=None,
         derandomize=not LONG,
-        phases=[Phase.generate],  # the server has a state: what fails once is told, not repeated
+        phases=[Phase.generate],  # the server has a state: a failure is reported, not repeated
         suppress_health_check=list(HealthCheck),
     )
     @given(operation.as_strategy(generation_mode=mode), st.sampled_from(OFTEN), st.integers(0, 2**32))
@@ -419,7 +419,7 @@ def try_by_chance(operation: Any, mode: GenerationMode, count: int, backdrop: Ba
 
 
 def examples(operation: Any, scene: dict[str, Any], backdrop: Backdrop) -> Iterator[Any]:
-    """The example of the document, about what is there."""
+    """The example of the document, with existing ids."""
     path = {name: path_value(name, operation, scene) for name in PLACES if f"{{{name}}}" in operation.path}
     query = {"name": "notes.txt"} if operation.label.startswith("POST") and operation.path.endswith("/files") else {}
     query = {"mode": "agent"} if operation.path.endswith("/preview") else query
@@ -471,7 +471,7 @@ def path_value(name: str, operation: Any, scene: dict[str, Any]) -> str:
 
 
 def settle_in(case: Any, scene: dict[str, Any], chance: random.Random, backdrop: Backdrop, *, share: float) -> None:
-    """Put what there is into most places of a case. What is wrong on purpose stays wrong."""
+    """Put existing ids into most places of a case. Values that are wrong on purpose stay wrong."""
     is_bad = case.meta.generation.mode.is_negative
     if not is_bad or not case.meta.is_negative_at(ParameterLocation.PATH):
         for name in case.path_parameters or {}:
@@ -490,12 +490,12 @@ def settle_in(case: Any, scene: dict[str, Any], chance: random.Random, backdrop:
 
 
 def about(operation: Any, scene: dict[str, Any]) -> dict[str, Any]:
-    """A digest names what was shown: a call, or the folder's own files."""
+    """A digest names the shown version of a call or of the project's files."""
     return {**scene, "digest": scene["trust"]} if operation.path.endswith("/trust") else scene
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
-    """An exported file, as it is or with a few bytes or lines otherwise."""
+    """An exported file, unchanged or with a few bytes or lines changed."""
     lines = data.splitlines(keepends=True)
     at = chance.randrange(len(data))
     match chance.randrange(5):

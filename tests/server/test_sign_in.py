@@ -1,4 +1,4 @@
-"""Signing a browser in: links with one-time codes, the form for a token, and what the file of tokens holds."""
+"""Signing a browser in: links with one-time codes, the form for a token, and the token file."""
 
 import asyncio
 import http.cookies
@@ -119,7 +119,7 @@ async def test_a_code_or_a_token_in_the_address_opens_no_other_route(tmp_path: P
                     refusals.check(reply, 401, Code.UNAUTHORIZED, route.method, route.path)
 
 
-# somebody else's link
+# another user's link
 
 
 async def test_a_link_of_another_user_replaces_a_sign_in_only_after_confirmation(tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_a_token_cannot_be_renewed_for_an_unknown_user_or_against_the_environmen
 
 
 async def test_cookies_are_not_unquoted_before_authentication(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """That takes quadratic time: 60 kB of escapes held up everybody for seconds, before a token was shown."""
+    """Unquoting takes quadratic time: 60 kB of escapes blocked the server for seconds, before any authentication."""
 
     def unquote(text: str) -> str:
         raise AssertionError(f"{len(text)} characters")

@@ -1,4 +1,4 @@
-"""Readers that stop reading: the turn goes on, others miss nothing, and what is kept for them does not grow."""
+"""Readers that stop reading: the turn continues, others miss nothing, and their buffers do not grow."""
 
 import asyncio
 import re
@@ -22,12 +22,12 @@ from tests.support.assertions import instance_of, present
 DELTAS = 20_000
 CALLS = 100
 SMALL = 4096
-# Where the transport begins to hold up its writer, and what one batch of signals can add to it.
+# The size at which the transport pauses its writer, and the size of one batch of signals.
 BUFFERED_AT_MOST = 64 * 1024 + MAX_UNSENT_SIGNALS * 1024
 
 
 class WatchedHub(Hub):
-    """`most` is what a subscriber has had unsent at most, `published` how many signals there were."""
+    """`most` is the highest number of unsent signals of a subscriber, `published` the number of all signals."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ async def until(is_so: Callable[[], bool]) -> None:
 
 
 def make_world(tmp_path: Path, hub: Hub) -> tuple[World, str]:
-    """A model that says a lot, every piece of it signalled, and then calls many tools at once."""
+    """A model with a long answer, every piece of it signalled, and then many calls at once."""
     deltas = tuple(f"piece {number} of many " for number in range(DELTAS))
     calls = tuple(ScriptedCall("look", {"text": str(number)}) for number in range(CALLS))
     world = World(
@@ -94,14 +94,14 @@ def make_world(tmp_path: Path, hub: Hub) -> tuple[World, str]:
 
 
 def shrink(served: Served) -> None:
-    """The system keeps little on the way: who does not read is felt at once."""
+    """Small socket buffers: a client that does not read is noticed at once."""
     for connection in served._server.server_state.connections:
         own = connection.transport.get_extra_info("socket")
         own.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SMALL)
 
 
 def buffered(served: Served) -> list[int]:
-    """What the server holds for those who do not read."""
+    """The bytes that the server holds for clients that do not read."""
     sizes = [connection.transport.get_write_buffer_size() for connection in served._server.server_state.connections]
     return [size for size in sizes if size]
 
@@ -129,14 +129,14 @@ async def test_a_stalled_reader_delays_neither_the_turn_nor_other_readers(tmp_pa
             await until(lambda: counts.chats_open == 1 and bool(world.entered))
             shrink(served)
 
-            live = await world.runtime.rested(context_id)  # none of them has read anything
+            live = await world.runtime.rested(context_id)  # no stalled reader has read anything
             assert live.core.last_turn == "complete"
             await copy.until(is_whole)
             assert copy.text(copy.order[1]) == text
             request = instance_of(ToolRequestView, copy.messages[copy.order[1]])
             assert [len(request.chunks), len(world.look.ran)] == [DELTAS, CALLS]
 
-            assert len(buffered(served)) == 2  # both were really held up
+            assert len(buffered(served)) == 2  # both writers were really paused
             assert max(buffered(served)) <= BUFFERED_AT_MOST
             assert hub.most == MAX_UNSENT_SIGNALS
 

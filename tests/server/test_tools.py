@@ -488,11 +488,11 @@ async def test_a_slow_synchronous_function_blocks_nobody_and_ends_at_its_limit(t
         assert await results(world.runtime, context_id) == ["slept"]
 
 
-# what the settings name, packages, needs, beginnings and ends
+# configured files, packages, requirements, start and stop
 
 
 def runtime_of(folder: Path, *answers: Answer) -> Runtime:
-    """As the program makes it, from the person's files."""
+    """The runtime as the program builds it from the person's files."""
     settings = read_settings(
         {"HOME": str(folder), "PATH": os.environ["PATH"]},
         model="demo",

@@ -1,4 +1,4 @@
-"""Uploads over HTTP: given, copied into the workspace, removed. Hostile names and other users get nothing."""
+"""Uploads over HTTP: added, copied into the workspace, removed. Hostile names and other users get nothing."""
 
 import asyncio
 import io

@@ -1,4 +1,4 @@
-"""Users who are kept to folders of their own: `[users.NAME] roots`."""
+"""Users limited to their own folders: `[users.NAME] roots`."""
 
 import os
 from collections.abc import AsyncIterator
@@ -99,7 +99,7 @@ async def test_an_import_does_not_take_a_user_outside_their_roots(tmp_path: Path
 
 
 async def test_an_older_conversation_touches_nothing_outside_its_owners_roots(tmp_path: Path) -> None:
-    """Everything that looks into the folder: the conversation itself can still be read, and deleted."""
+    """Every access to the folder is refused; the conversation itself can still be read and deleted."""
     looks = says(("read_file", {"path": "plan.txt"}), ("execute", {"command": "cat plan.txt"}))
     async with shared(tmp_path, writes("new.txt", "x"), DONE, looks, DONE) as here:
         runtime = here.world.runtime
@@ -110,7 +110,7 @@ async def test_an_older_conversation_touches_nothing_outside_its_owners_roots(tm
         await runtime.add_file(context_id, "note.txt", b"mine")
         here.restrict()
         live = await runtime.context(context_id)
-        live.forget_workspace()  # roots change with a restart: nothing is in memory then
+        live.forget_workspace()  # roots change with a restart, when no context is in memory
         path = f"/api/contexts/{context_id}"
         for method, route, body in (
             ("GET", f"{path}/files?query=plan", None),
@@ -210,7 +210,7 @@ async def test_the_roots_of_other_users_are_closed_to_a_users_confined_commands(
 
 
 def test_a_table_for_an_unknown_user_is_reported(tmp_path: Path) -> None:
-    """A misspelt name restricts nobody."""
+    """A misspelt name restricts no user."""
     (tmp_path / "folder").mkdir()
     config = tmp_path / "config.toml"
     config.write_text(f'[users.ana]\nroots = ["{tmp_path / "folder"}"]\n')

@@ -1,4 +1,4 @@
-"""The page as it was built: which file is given, how long a browser may keep it, what is said where there is none."""
+"""The built web client: served files, their caching, and the page shown when it is missing."""
 
 import gzip
 import os
@@ -35,7 +35,7 @@ def page(tmp_path: Path) -> Path:
 
 @asynccontextmanager
 async def asking(tmp_path: Path, page: Path) -> AsyncIterator[aiohttp.ClientSession]:
-    """A client that unpacks nothing by itself."""
+    """A client without automatic decompression."""
     world = World(tmp_path)
     async with (
         world.runtime,

@@ -1,5 +1,5 @@
-"""The window over real HTTP: every row of it, who may not, what subscribers learn, and turns that compress while they
-are told."""
+"""The window over real HTTP: every route, access, signals, and turns that compress while
+they stream."""
 
 import asyncio
 import random
@@ -327,11 +327,11 @@ async def test_every_window_route_is_404_for_another_user(tmp_path: Path) -> Non
         assert (await world.runtime.context(context_id)).version == before
 
 
-# what subscribers learn
+# signals of the window
 
 
 async def learned(stream: AsyncIterator[tuple[str, Any]], until: tuple[str, str]) -> list[tuple[str, Any]]:
-    """The events up to one whose name is the first, and in whose data the second stands."""
+    """The events up to one with the first name, and with the second text in its data."""
     events = []
     async for name, data in stream:
         events.append((name, data))
@@ -384,7 +384,7 @@ async def test_a_subscriber_learns_of_pins_and_of_the_overview(tmp_path: Path) -
 
 
 async def is_as_it_is(world: Small, client: Client, context_id: ContextId, *copies: ContextReplica) -> None:
-    """Every copy is what a fresh one is."""
+    """Every replica equals a fresh one."""
     version = (await world.runtime.context(context_id)).version
     async with ContextReplica(client, context_id) as fresh:
         for copy in (fresh, *copies):
@@ -443,7 +443,7 @@ async def between_turns(chance: random.Random, world: Small, client: Client, con
 
 
 async def tried(client: Client, method: str, path: str, body: Any) -> None:
-    """What cannot be done now is refused, and changes nothing."""
+    """An impossible change of the branch is refused, and changes nothing."""
     try:
         await client.request(method, path, body)
     except ServerError as error:
@@ -452,7 +452,7 @@ async def tried(client: Client, method: str, path: str, body: Any) -> None:
 
 
 class Heard(Client):
-    """Says when a signal about a text has been taken."""
+    """A client that sets an event when it receives a signal about a text."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -485,7 +485,7 @@ async def test_a_late_signal_does_not_bring_back_the_text_of_a_compressed_messag
 
 
 class Deaf(Client):
-    """Loses every signal about what is written and changed until it hears again."""
+    """A client that loses every signal about messages and changes until `hears` is set again."""
 
     hears = True
 
@@ -523,7 +523,7 @@ async def test_a_replica_that_pulls_while_the_branch_moves_converges(tmp_path: P
         context_id = await talked(world)
 
         async def nudge() -> None:
-            """So that somebody pulls all the time."""
+            """Pull all the time."""
             live = await world.runtime.context(context_id)
             while True:
                 changed = ContextChanged(context_id=live.id, version=live.version, fields=("*",))
@@ -539,7 +539,7 @@ async def test_a_replica_that_pulls_while_the_branch_moves_converges(tmp_path: P
             await is_as_it_is(world, client, context_id, copy)
 
 
-# turns that compress while they are told
+# turns that compress while they stream
 
 
 async def said_in_turn(world: Small, context_id: str, turn: str) -> str:

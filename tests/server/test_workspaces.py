@@ -1,4 +1,4 @@
-"""A context's folder over the HTTP API: undoing, whole outputs, and what a command prints while it runs."""
+"""A context's folder over the HTTP API: undo, whole outputs, and live output of a running command."""
 
 import asyncio
 import itertools

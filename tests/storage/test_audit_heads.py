@@ -1,4 +1,4 @@
-"""Where audit chains end is noted outside the data directory: what was cut or rewritten is told, and opens nothing."""
+"""Ends of audit chains are recorded outside the data directory: cut or rewritten chains are reported, allow nothing."""
 
 import asyncio
 import errno
@@ -54,7 +54,7 @@ def audit_file(path: Path, context_id: str) -> Path:
 
 
 def cut_audit(path: Path, context_id: str, lines: int) -> None:
-    """As somebody would who knows the format: the last entries are gone, and everything else fits."""
+    """Cut the audit as somebody who knows the format: the last entries are gone, and everything else fits."""
     folder = path / "data/contexts" / context_id
     lines_left = (folder / "audit.jsonl").read_bytes().splitlines(keepends=True)[:-lines]
     (folder / "audit.jsonl").write_bytes(b"".join(lines_left))
@@ -364,7 +364,7 @@ class DiskWithoutHeads(Disk):
 async def test_an_acceptance_that_cannot_be_recorded_is_refused_and_calls_keep_waiting(
     tmp_path: Path, kind: str
 ) -> None:
-    """Nothing but the note outside of the data directory says that the person has accepted."""
+    """Only the record outside of the data directory says that the person has accepted."""
     context_id = await conversation(tmp_path)
     if kind == "conversation":
         cut_audit(tmp_path, context_id, 2)
@@ -461,7 +461,7 @@ async def test_calls_wait_where_an_entry_was_forged_until_the_person_accepts_it(
         await world.runtime.close()
         assert await chain_of(tmp_path, context_id) == (True, True, None)
     last = file.read_bytes()
-    file.write_bytes(last[:100] + b"x" + last[101:])  # what was accepted is bound to what it was
+    file.write_bytes(last[:100] + b"x" + last[101:])  # an acceptance holds for exactly the accepted chain
     assert not (await chain_of(tmp_path, context_id))[0]
 
 
@@ -511,7 +511,7 @@ async def test_a_head_that_is_older_than_the_chain_is_normal(tmp_path: Path, tur
 async def test_a_removed_data_directory_is_reported_until_the_person_accepts(
     tmp_path: Path,
 ) -> None:
-    """Whoever could make it look new for a moment could put an older copy back."""
+    """Somebody who made the directory look new for a moment could restore an older copy."""
     await given_and_revoked(tmp_path)
     context_id = await conversation(tmp_path)
     shutil.rmtree(tmp_path / "data")
@@ -600,7 +600,7 @@ async def scenario(path: Path, disk: FaultyDisk) -> None:
 
 
 async def suspected(path: Path) -> list[str]:
-    """What a fresh process says was cut or rewritten."""
+    """The names of everything that a fresh process reports as cut or rewritten."""
     store = files(path)
     names = ["rules"] if (await store.user_log("local")).is_cut else []
     names += [
@@ -634,7 +634,7 @@ async def test_no_refused_write_is_taken_for_tampering(tmp_path: Path, fault: Fa
 
 
 class CopyingDisk(FaultyDisk):
-    """Before each operation, keeps what a process that is killed there would leave."""
+    """Before each operation, copies the files that a process killed there would leave."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Entries of an audit and the verdict on its chain come from the same bytes, whoever exchanges the file meanwhile."""
+"""Entries of an audit and the verdict on its chain come from the same bytes, even if the file is exchanged."""
 
 import asyncio
 import builtins
@@ -232,7 +232,7 @@ async def test_a_pipe_in_the_place_of_an_audit_is_reported_and_blocks_nothing(tm
             page = await store.audit(context_id)
         assert (page.entries, page.chain.broken_at) == ((), 1)
     finally:
-        pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)  # a reader that waits goes on, and finds no pipe again
+        pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)  # a waiting reader continues, and finds no pipe again
         path.unlink()
         os.close(pipe)
         await store.close()

@@ -71,7 +71,7 @@ class DyingDisk(Disk):
 
 
 async def accepted_and_recorded(path: Path, context_id: str | None) -> tuple[bool, bool]:
-    """Whether the record is accepted, and whether it says who accepted it."""
+    """Whether the record is accepted, and whether it names the person."""
     world = opened(path)
     try:
         if context_id is None:
@@ -193,14 +193,14 @@ async def test_a_pipe_or_link_in_the_place_of_a_file_neither_blocks_nor_is_follo
             await _use(tmp_path, context_id)
     finally:
         if place is place_pipe and path.is_fifo():
-            os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))  # whoever waits goes on
+            os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))  # waiting writers continue
     if place is place_link:
         elsewhere = path.parent.parent / "elsewhere"
         assert elsewhere.read_bytes() == b"{}\n"
 
 
 async def _use(path: Path, context_id: ContextId) -> None:
-    """Open a conversation, read its audit and go on, as far as the store lets."""
+    """Open a conversation, read its audit and continue, as far as the store allows."""
     world = opened(path, CHANGE, DONE)
     try:
         await world.runtime.audit(context_id)

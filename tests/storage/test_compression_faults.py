@@ -1,4 +1,4 @@
-"""The n-th operation on the disk fails while it is compressed and undone: told, nothing half done, and it goes on."""
+"""The n-th disk operation fails during compressions and undos: reported, nothing half done, and work continues."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -19,7 +19,7 @@ AT = "2026-01-01T00:00:00.000Z"
 
 
 class Trial:
-    """The whole scenario on a disk that fails once it has come to a phase; what is refused is tried again."""
+    """The whole scenario on a disk that fails from a phase on; refused commands are retried."""
 
     def __init__(self, path: Path, phase: str, number: int, fault: Fault, *, lasting: bool) -> None:
         self.path = path
@@ -38,7 +38,7 @@ class Trial:
     async def run(self) -> None:
         try:
             await squeeze(self.world.runtime, self.path, "trial", self._act, self._begins)
-        except StoreError:  # what is continued by itself, and the checkpoint, raise here
+        except StoreError:  # automatic continuation and the checkpoint raise here
             self.reported += 1
             self.disk.disarm()
             await settle(self.world.runtime, "trial")
@@ -63,7 +63,7 @@ class Trial:
         return dict(live.branches), live.core.usage, live.core.audit
 
     async def check(self) -> None:
-        """In this process, and as the next one finds it."""
+        """Check in this process and in the next one."""
         self.disk.disarm()
         runtime = self.world.runtime
         live = await runtime.context("trial")

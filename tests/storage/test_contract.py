@@ -68,7 +68,7 @@ Reopen = Callable[[Store], Awaitable[Store]]
 
 @pytest.fixture(params=["memory", "files", "files, reopened"])
 def stores(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Make, Reopen]:
-    """How to make a store, and how to come back to it later: as it is, or from disk."""
+    """How to create a store, and how to reopen it: as it is, or from disk."""
 
     def make() -> Store:
         return MemoryStore() if request.param == "memory" else FileStore(tmp_path, now=lambda: AT)
@@ -196,7 +196,7 @@ def compressed(
 
 
 def undone(name: str, old_key: str, original: str, *since: MessageId) -> Change:
-    """The branch is gone, and the one that kept what it held has its name again."""
+    """The branch is gone, and its original has its name again."""
     return Change(
         core=core(),
         dropped=(name,),

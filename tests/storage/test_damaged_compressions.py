@@ -1,4 +1,4 @@
-"""A line of the journal before, in or behind a compression cannot be read: that costs what the line said, no more."""
+"""A damaged journal line before, in or after a compression costs only its own change."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ SINCE = [text(number) for number in range(2000, 2003)]
 
 
 def told_anew(name: str, key: str) -> Change:
-    """What a new prompt does, or a merge: the branch itself, with no ids."""
+    """The change of a new prompt or a merge: the branch itself, with no ids."""
     return Change(core=core(), branches={name: Branch(name=name, key=key, created_at=AT, prompt_addition="Be kind.")})
 
 

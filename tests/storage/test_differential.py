@@ -26,7 +26,7 @@ STRETCHES = ((0, 3), (5, None), (-4, None), (60, 70), (2, -1))
 
 
 class Story:
-    """Makes changes that fit what was there before, all from one seed."""
+    """Makes changes that fit the present state, all from one seed."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -114,7 +114,7 @@ class Story:
             appended[name] = self._some(0, 1, 63, 64, 65, 100)
 
     def _change_one(self, branches: dict[str, Branch]) -> None:
-        """A branch that is told anew without anything behind it; the length that it claims does not count."""
+        """A branch stored again with nothing after it; its claimed length does not count."""
         name = self.random.choice(list(self._branches))
         if name not in branches and self.chance(0.3):
             branches[name] = Branch(

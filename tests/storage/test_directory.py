@@ -48,7 +48,7 @@ async def test_a_checkpoint_that_raises_never_keeps_the_directory_from_the_next_
 
 
 class HeldDisk(Disk):
-    """While `holding`, a sync waits for `release` and tells that it does."""
+    """While `holding`, a sync sets `reached` and waits for `release`."""
 
     def __init__(self) -> None:
         self.holding = False

@@ -1,4 +1,4 @@
-"""The n-th operation on the disk fails, for every n: the caller is told, nothing is damaged, it goes on."""
+"""The n-th disk operation fails, for every n: the caller gets an error, nothing is damaged, and work continues."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 class Trial:
-    """One conversation on a disk that fails; every acknowledgement is noted."""
+    """A conversation on a disk that fails; every acknowledgement is noted."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -93,7 +93,7 @@ class Trial:
                     await self._insist(lambda: runtime.continue_turn(context_id))
 
     async def check(self, context_id: str) -> None:
-        """What a fresh process finds."""
+        """Check the conversation in a fresh process."""
         self.disk.disarm()
         await self.world.runtime.close()
         store = FileStore(self.path / "data", now=lambda: "2026-01-01T00:00:00.000Z")

@@ -1,4 +1,4 @@
-"""The file store: its layout, its lock, and what it does with damage."""
+"""The file store: its layout, its lock, and its handling of damage."""
 
 import os
 import shutil
@@ -37,7 +37,7 @@ async def filled(path: Path, count: int = 3, *, checkpoint: bool) -> FileStore:
 
 
 def abandon(store: FileStore) -> None:
-    """Leave a store as a killed process would: nothing is written out, only the lock is gone."""
+    """Leave a store as a killed process would: nothing is written, only the lock is released."""
     store._closed = True
     for handle in store._checkpoints.values():
         handle.cancel()

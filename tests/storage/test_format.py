@@ -1,4 +1,4 @@
-"""The format number has one source; what is written and what is documented follow it."""
+"""The format number has one source, for stored data and for the documentation."""
 
 import json
 import re

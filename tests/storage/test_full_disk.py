@@ -1,5 +1,5 @@
-"""A disk that is full, read-only or broken at any instant: the caller is told, nothing acknowledged is lost, nothing
-runs twice, and with room again every conversation comes to Idle by itself."""
+"""A disk is full, read-only or broken at any instant: the caller gets an error, nothing acknowledged is lost, nothing
+runs twice, and with room again every conversation returns to Idle."""
 
 import os
 import random
@@ -44,7 +44,7 @@ def answers(count: int) -> list[Answer]:
 
 
 async def leave_waiting(world: World, context_id: str) -> None:
-    """The clock reaches the next attempt, as often as it takes."""
+    """Advance the clock to the next attempt, as often as needed."""
     with world.runtime.signals([context_id]) as signals:
         live = await world.runtime.context(context_id)
         while isinstance(live.state, WaitingForRecovery):
@@ -97,7 +97,7 @@ class Trial:
         for _ in range(2):
             try:
                 sent = await self.world.runtime.send(self.context_id, "go")
-            except StoreError:  # told: the person tries again when there is room
+            except StoreError:  # reported: the person tries again when there is room
                 self.disk.disarm()
                 await leave_waiting(self.world, self.context_id)
             else:
@@ -135,7 +135,7 @@ class Trial:
             self.disk.disarm()
 
     async def check(self) -> None:
-        """What a fresh process finds."""
+        """Check the conversation in a fresh process."""
         self.disk.disarm()
         await self.world.runtime.close()
         again = World(self.folder, Answer(text="still here"), store=self.store(), ids_from=10**6)
@@ -159,7 +159,7 @@ async def test_a_context_is_recovered_once_there_is_room(tmp_path: Path) -> None
     context_id = await world.start()
     await world.runtime.send(context_id, "hello")
     live = await world.runtime.context(context_id)
-    disk.arm(1, "ENOSPC", lasting=True)  # what a killed process leaves: the turn is not closed
+    disk.arm(1, "ENOSPC", lasting=True)  # as a killed process leaves the context: the turn is not closed
     await world.runtime.close()
     disk.disarm()
     again = World(tmp_path, DONE, store=FileStore(tmp_path / "data", now=lambda: NOW, disk=disk), ids_from=10**6)
@@ -283,7 +283,7 @@ async def test_a_change_that_undo_cannot_record_is_refused(small_disk: Path, tmp
 async def test_a_long_output_on_a_full_disk_is_reported_without_the_whole(small_disk: Path, tmp_path: Path) -> None:
     (tmp_path / "lines").write_text("a line of text\n" * 20_000)
     world = World(tmp_path, runs("cat lines"), DONE, tools=builtins(), store=MemoryStore(small_disk / "data"))
-    context_id = await world.start("review")  # it runs only because it reads: nothing is noted for undo
+    context_id = await world.start("review")  # the command only reads: nothing is recorded for undo
     fill(small_disk)
     await world.turn(context_id, "go")
     (result,) = [each for each in await world.runtime.read_messages(context_id) if isinstance(each, ToolResult)]

@@ -1,4 +1,4 @@
-"""Data of an earlier version opens and goes on: `tests/fixtures/make_data.py` says what the archives hold."""
+"""Data of an earlier version opens and works: `tests/fixtures/make_data.py` describes the archives."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
-"""Power loss: only what was synced is left, in the worst way that a file system may leave it. What was acknowledged
-is there all the same."""
+"""Power loss: only synced data is left, in the worst way that a file system may leave it. Acknowledged messages
+survive."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ AT = "2026-01-01T00:00:00.000Z"
 
 
 class PowerDisk(Disk):
-    """Knows what would be left. A file's content is durable when it was synced, its name when its folder was; a
+    """Tracks the durable files. A file's content is durable when it was synced, its name when its folder was; a
     renamed or removed name is the old one until then."""
 
     def __init__(self) -> None:

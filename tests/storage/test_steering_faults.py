@@ -1,4 +1,4 @@
-"""The n-th operation on the disk fails while a person steers: told, nothing half done, and it goes on."""
+"""The n-th operation on the disk fails while a person steers: reported, nothing half done, and work continues."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""A user's log: what they decided for good is there, or everything waits; what was refused is not there."""
+"""A user's log: permanent decisions are there, or every call asks; refused ones are not there."""
 
 import asyncio
 import os
@@ -218,7 +218,7 @@ async def test_a_stale_version_of_the_log_changes_nothing(tmp_path: Path) -> Non
 
 
 class HeldStore(MemoryStore):
-    """What is appended is there, but who appended it is told only after `release`."""
+    """Entries are appended at once, but the caller learns of it only after `release`."""
 
     def __init__(self) -> None:
         super().__init__()

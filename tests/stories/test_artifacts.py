@@ -1,4 +1,4 @@
-"""One conversation, one folder: whole outputs and undo data lie in it, move with it and go with it."""
+"""A conversation has one folder: whole outputs and undo data are in it, move with it and are deleted with it."""
 
 import logging
 import shutil

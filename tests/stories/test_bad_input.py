@@ -1,4 +1,4 @@
-"""Bad input of every kind gets a typed error that says what is allowed, and changes nothing."""
+"""Bad input of every kind gets a typed error that names the allowed values, and changes nothing."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from pilothouse.llm.script import Answer, parse_script
 from pilothouse.settings import read_settings
 from pilothouse.testing.world import World
 
-# Whoever runs the tests may have a file of their own: it is not read.
+# The configuration file of the person who runs the tests is not read.
 NOBODY = {"PILOTHOUSE_CONFIG": "/nonexistent/config.toml"}
 
 

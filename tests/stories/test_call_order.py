@@ -1,4 +1,4 @@
-"""Several calls in one answer: each sees what those before it have changed."""
+"""Several calls in one answer: each sees the changes of those before it."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -24,7 +24,7 @@ READ = ("read_file", {"path": "made"})
 
 
 async def test_a_command_may_run_what_the_call_before_it_has_written(tmp_path: Path) -> None:
-    """It was shown to nobody, so that nobody can have approved another script."""
+    """The write was shown to nobody, so nobody has approved the new script."""
     world = furnished(tmp_path, says(WRITE, RUN), DONE)
     async with world.runtime:
         context_id = await world.start("agent")

@@ -26,7 +26,7 @@ strategies = pytest.mark.parametrize("strategy", STRATEGIES)
 
 
 async def merge_all(world: Small, context_id: ContextId, source: str, target: str, strategy: Strategy) -> list[str]:
-    """Gives what went over."""
+    """Merge and return the merged messages."""
     chosen = await world.ids(context_id, source) if strategy == "cherry_pick" else []
     preview = await world.runtime.preview_merge(
         context_id, source, target=target, strategy=strategy, message_ids=chosen
@@ -39,8 +39,8 @@ async def merge_all(world: Small, context_id: ContextId, source: str, target: st
 
 
 async def branched(world: Small) -> tuple[ContextId, list[str], list[str], list[str]]:
-    """main, compressed, with something said since; idea, which parted before that, with something of its own. Gives
-    what they had in common, and what each has beside that."""
+    """main, compressed, with later messages; idea, which diverged before that, with messages of its own. Returns
+    the common messages, and the other ones of each."""
     context_id = await world.filled()
     common = await world.ids(context_id)
     await world.runtime.create_branch(context_id, "idea")

@@ -1,4 +1,4 @@
-"""The window is full: what came before is told in short by itself, in one commit, and the turn goes on."""
+"""The window is full: earlier messages are summarized automatically, in one commit, and the turn continues."""
 
 import asyncio
 from itertools import pairwise
@@ -94,7 +94,7 @@ async def test_after_a_compression_the_window_holds_no_more_than_the_target(
 
 
 async def test_a_summary_with_its_heading_stays_within_its_budget(tmp_path: Path) -> None:
-    """Else the window may be above the target that it was compressed to."""
+    """Without this the window may be above the target of the compression."""
     world = Small(tmp_path, summaries=[Answer(text="word " * 5000)])
     context_id = await world.compressed()
     (summary,) = await world.summaries(context_id)

@@ -1,4 +1,4 @@
-"""Contexts as things: listed by pages, archived, deleted, exported and imported, with what they have used."""
+"""Contexts: listed by pages, archived, deleted, exported and imported, with their usage."""
 
 import shutil
 from pathlib import Path
@@ -103,7 +103,7 @@ async def exported(world: World, context_id: str) -> bytes:
 
 
 async def rich_context(world: World) -> ContextId:
-    """One of everything that a context can hold."""
+    """A context with one of each kind of content."""
     context_id = await world.start("supervised")
     await world.runtime.send(context_id, "go", key="k1")
     await world.runtime.rested(context_id)

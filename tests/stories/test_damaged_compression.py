@@ -1,4 +1,4 @@
-"""The line of the journal that holds a compression, or its undoing, is damaged: nothing else of the branch is lost."""
+"""The journal line of a compression or its undo is damaged: nothing else of the branch is lost."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path

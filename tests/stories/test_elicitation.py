@@ -1,4 +1,4 @@
-"""A server of tools asks in the middle of a call: the person answers, and the call goes on. The model never sees it."""
+"""An MCP server asks during a call: the person answers, and the call continues. The model never sees the question."""
 
 import asyncio
 import json
@@ -320,7 +320,7 @@ async def test_a_question_can_be_answered_in_a_paused_turn_that_continues_on_res
 
 
 async def test_questions_of_two_calls_are_answered_one_after_the_other(tmp_path: Path) -> None:
-    """Which question belongs to which of two calls cannot be told over a pipe: the server is declined instead."""
+    """Over a pipe, the questions of two concurrent calls cannot be assigned: they are declined."""
     both = says(("docs__ask", {"text": "form"}), ("docs__ask", {"text": "other"}))
     world = asking(tmp_path, both, DONE)
     async with world.runtime:
@@ -353,7 +353,7 @@ async def test_an_open_question_is_closed_after_a_crash(tmp_path: Path) -> None:
     world = asking(tmp_path, ASK, DONE, store=FileStore(tmp_path / "data", now=lambda: NOW, disk=disk))
     await world.runtime.start()
     context_id, record = await asked(world)
-    disk.arm(1, "EIO", lasting=True)  # nothing is written any more, as if the process had gone
+    disk.arm(1, "EIO", lasting=True)  # no further write, as after a crash
     await crash(world)
     assert world.dependencies.mcp_servers is not None
     await world.dependencies.mcp_servers.stop()

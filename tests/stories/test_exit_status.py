@@ -1,4 +1,4 @@
-"""A command that fails has run, and is not done: its record, its result and every client say how it ended."""
+"""A failed command is not done: its record, its result and every client show its exit status."""
 
 import io
 from contextlib import redirect_stdout

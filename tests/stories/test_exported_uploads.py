@@ -1,4 +1,4 @@
-"""A conversation that moves takes its uploads along, or says which it leaves behind."""
+"""An exported conversation contains its uploads, or names the omitted ones."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""When something of ours or of others breaks: the context says so, loses nothing, and can go on."""
+"""Bugs and failures: the context shows them, loses nothing, and can be continued."""
 
 import logging
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""Where even the least does not fit: what is sent is shortened, and the person is told; never an endless loop."""
+"""Requests whose minimum does not fit are shortened, with a notice for the person; never an endless loop."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ LONG = "word " * 4000  # about four and a half thousand tokens
 
 
 class Verbose(NoteTool):
-    """Its results are as long as its text says, in words."""
+    """A tool whose results are as long as its argument says, in words."""
 
     def __init__(self) -> None:
         super().__init__("look", "read_only")
@@ -32,7 +32,7 @@ class Verbose(NoteTool):
 
 
 async def errors(world: Small, context_id: str) -> list[Reason]:
-    """What a person is told: what ended a turn, and remarks that end nothing."""
+    """The reasons shown to the person: errors that ended a turn, and notices that did not."""
     reasons = []
     for message in await world.messages(context_id):
         if isinstance(message, ErrorMessage):

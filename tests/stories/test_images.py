@@ -1,4 +1,4 @@
-"""Stories of images: what a person sends, what each model is told of it, and what is left of it after anything."""
+"""Stories of images: their input, their encoding for each model, and their storage."""
 
 import asyncio
 import contextlib
@@ -221,7 +221,7 @@ async def test_an_image_can_be_edited_and_sent_again_on_a_branch(tmp_path: Path)
 
 
 async def test_each_model_gets_an_image_in_the_form_it_supports(tmp_path: Path) -> None:
-    """It is told again by the next model; what the first one saw is not read for the second."""
+    """An image is encoded again for the next model; the first model's encoding is not reused."""
     blind = World(tmp_path, DONE, store=store_at(tmp_path))
     context_id = await say(blind, INLINE)
     few = (await blind.runtime.meter(context_id)).tokens

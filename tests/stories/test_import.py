@@ -1,4 +1,4 @@
-"""Files that a stranger wrote: what they say gives no leave, and what does not hold together is not taken."""
+"""Imports of forged files: they give no permission, and inconsistent ones are refused."""
 
 import asyncio
 import hashlib
@@ -48,7 +48,7 @@ async def exported(world: World, context_id: str) -> Lines:
 
 
 def packed(lines: Lines) -> bytes:
-    """A file whose digest is right, whatever stands in it."""
+    """An export with a correct digest of any content."""
     body = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
     return body + json.dumps({"type": "end", "digest": hashlib.sha256(body).hexdigest()}).encode() + b"\n"
 
@@ -62,7 +62,7 @@ def core(lines: Lines) -> dict[str, Any]:
 
 
 async def talked(path: Path) -> Lines:
-    """One turn that came to its end."""
+    """The export of a context with one finished turn."""
     world = World(path, Answer(text="1"))
     context_id = await world.start()
     await world.turn(context_id)
@@ -78,7 +78,7 @@ async def waiting(path: Path, mode: str = "supervised") -> Lines:
 
 
 def careful(path: Path, *answers: Answer, mode: str = "supervised", **options: Any) -> World:
-    """Who imports, and whose own conversations begin in this mode."""
+    """The importing user, whose own conversations begin in this mode."""
     return World(path, *answers, workspace_policy=lambda _: WorkspacePolicy(mode=mode), ids_from=10**6, **options)
 
 
@@ -436,7 +436,7 @@ async def test_an_impossible_parent_does_not_lock_an_imported_context(tmp_path: 
     await world.runtime.close()
 
 
-# odd, but whole
+# odd, but consistent
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Answers that are not complete say so: by the output limit, by a filter, by a refusal, by a stream that was cut."""
+"""Incomplete answers are marked: after the output limit, a filter, a refusal or a cut stream."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Forks and merges at odd places: around marks, on damaged lists, of many messages, and when who asked has left."""
+"""Special cases of forks and merges: around notices, on damaged lists, of many messages, with a cancelled caller."""
 
 import asyncio
 import logging
@@ -42,7 +42,7 @@ def kinds(messages: Sequence[Message]) -> list[str]:
 
 
 def results_told(world: World) -> list[str]:
-    """What the last request says of its calls."""
+    """The results of calls in the last request."""
     assert_valid_request(world.model.requests[-1])
     decoded = map(msgspec.json.decode, world.model.requests[-1].messages)
     return [fragment["content"] for fragment in decoded if fragment["role"] == "tool"]
@@ -224,7 +224,7 @@ class CountingStore(MemoryStore):
 
 
 async def long_history(store: MemoryStore, count: int) -> ContextId:
-    """Everything on main, all but the first on `most`, nothing on `empty`."""
+    """All messages on main, all but the first on `most`, none on `empty`."""
     context_id = ContextId("long")
     texts = [
         Text(id=MessageId(f"01900000-0000-7000-9000-{number:012x}"), timestamp=AT, role="user", content=str(number))

@@ -1,4 +1,4 @@
-"""What comes with a person's message: kept with it, sent in every round of its turn behind all else, never later."""
+"""Attachments of a person's message are stored with it and sent last in every round of its turn, never later."""
 
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ OTHER = MessageAttachments(None, ("something else",))
 
 
 def endings(world: World) -> list[list[str]]:
-    """Of each request, what of the attached stands in it; it must be all, in order, and at its end."""
+    """The attachments in each request; all of them, in order, at its end."""
     ends = []
     for request in world.model.requests:
         contents = [msgspec.json.decode(message)["content"] for message in request.messages]
@@ -191,7 +191,7 @@ async def test_a_request_with_the_same_key_and_other_attachments_is_a_conflict(t
     assert caught.value.reason.code is Code.KEY_REUSED
 
 
-# what is refused
+# refused attachments
 
 TOO_LONG = "ä" * (MAX_TEXT_BYTES // 2 + 1)
 

@@ -1,4 +1,4 @@
-"""Which model is asked, and what follows from it: how tokens are counted, what fits, what it costs, what is kept."""
+"""The choice of the model and its effects on token counts, the window, costs and stored figures."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -133,7 +133,7 @@ async def test_a_smaller_model_compresses_the_history_of_a_larger_one(tmp_path: 
     assert {request.model for request in world.model.requests[-2:]} == {"tiny"}
 
 
-# what is kept
+# stored figures
 
 
 async def test_an_answer_names_its_model_even_if_another_is_chosen_meanwhile(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-"""The needle: what was said early is still told after ten compressions, by a summariser that does as it is told.
+"""The needle: early decisions are in the window after ten compressions, by a summarizer that follows its instruction.
 
-It keeps nothing but what the instruction asks for: what the record marks, under the headings that the instruction
-names, and what stands under them in the earlier summary. So a heading or a record that went missing would be seen.
+The summarizer keeps only what the instruction asks for: the lines that the transcript marks, under the headings that it
+names, and the lines under them in the earlier summary. So a missing heading or transcript would be noticed.
 """
 
 import re
@@ -37,7 +37,7 @@ NEEDLES = {
 
 
 class Obedient(Model):
-    """For a summary: what the instruction asks for, and nothing else. `fails` makes it fail."""
+    """Writes the summary that the instruction asks for, and nothing else. `fails` makes it fail."""
 
     def __init__(self, *answers: Answer) -> None:
         super().__init__(answers)
@@ -92,14 +92,14 @@ async def with_needles(world: Small) -> ContextId:
 
 
 async def compress_often(world: Small, context_id: str, times: int) -> None:
-    """Until it was compressed so many times more, by itself."""
+    """Run turns until that many more automatic compressions."""
     wanted = len(world.compressions()) + times
     while len(world.compressions()) < wanted:
         await world.turn(context_id, f"hay {WORDS}")
 
 
 async def told(world: Small, context_id: str) -> str:
-    """What the next request would tell the model, as it would be sent."""
+    """The messages of the next request, as they would be sent."""
     window = await world.runtime.read_window(context_id)
     texts = [message["content"] or "" for message in window.request["messages"] if message["role"] != "system"]
     return "\n".join(texts)

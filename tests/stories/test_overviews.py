@@ -1,4 +1,4 @@
-"""The workspace overview: stored once, told in the prompt and nowhere else, made anew when that is due or asked for."""
+"""The workspace overview: stored once, sent in the prompt only, renewed when due or requested."""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -270,7 +270,7 @@ async def test_a_turn_whose_overview_the_store_refused_continues_with_it(folder:
     assert "first.py" in (told(world)[0] or "")
 
 
-# what cannot be looked at, and what is hostile
+# unreadable and hostile folders
 
 
 async def test_a_workspace_that_is_gone_stops_no_turn(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Pause and resume: a turn is held before its next request or call, durably, and nothing starts meanwhile."""
+"""Pause and resume: a turn stops before its next request or call, durably, and nothing starts meanwhile."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A conversation with a persona: its tools, its mode, what waits when it changes, and when it is no longer there."""
+"""A conversation with a persona: its tools, its mode, waiting calls after a switch, and a removed persona."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A conversation goes on with another provider, which may speak another wire format."""
+"""A conversation continues with another provider, which may use another wire format."""
 
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path

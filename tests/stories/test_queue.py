@@ -1,4 +1,4 @@
-"""The queue, idempotency keys, editing and resending, processors, titles: what happens around a message."""
+"""The queue, idempotency keys, editing and resending, processors, titles."""
 
 import asyncio
 from collections.abc import Sequence

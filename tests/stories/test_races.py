@@ -123,7 +123,7 @@ async def test_a_call_that_had_not_started_on_a_full_store_never_runs(tmp_path: 
 
 
 class Odd(NoteTool):
-    """Does what it was made to do, at the step that it was made for."""
+    """Misbehaves as configured, at the configured step."""
 
     def __init__(self, *, prepare: Any = None, run: Any = None) -> None:
         super().__init__("odd", "mutating")

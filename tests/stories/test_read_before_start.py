@@ -89,7 +89,7 @@ async def test_a_switch_leaves_the_unread_call_of_a_sub_agent_waiting(tmp_path: 
 
 
 async def test_a_resumed_turn_starts_nothing_that_waited_for_the_person(tmp_path: Path) -> None:
-    """The mode was loosened, but this call was left out of it: to resume is not to approve."""
+    """The switch to a looser mode left this call out: resuming is not approving."""
     world = World(tmp_path, asks(("look", "a"), ("change", "b")), DONE)
     world.look.release.clear()
     context_id = await world.start("review")

@@ -1,4 +1,4 @@
-"""After a crash: the table of the specification, row by row. The process is gone; another opens what is stored."""
+"""After a crash: the table of the specification, row by row. The process is gone; another opens the stored data."""
 
 import asyncio
 from pathlib import Path
@@ -24,7 +24,7 @@ def store_at(path: Path) -> FileStore:
 
 
 async def crash(world: World) -> None:
-    """What a killed process leaves: no step goes on, nothing is written out."""
+    """Leave everything as a killed process does: no step continues, nothing is written."""
     store = world.dependencies.store
     assert isinstance(store, FileStore)
     for live in world.runtime._live.values():

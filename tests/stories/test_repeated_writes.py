@@ -1,4 +1,4 @@
-"""Several writes of one file in one answer: each goes on from what those before it wrote, and from nothing else."""
+"""Several writes of one file in one answer: each builds on the content written before, and on no other."""
 
 import json
 from collections.abc import Callable

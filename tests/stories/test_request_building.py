@@ -1,4 +1,4 @@
-"""A round before it is sent: what the prompt says, in which order, and that looking at the window tells just that."""
+"""Building a request: the parts of the prompt, their order, and that the window shows exactly the request."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -40,13 +40,13 @@ def known(workspace: str | None) -> Personas:
 
 
 def parts_of(system: str, *beginnings: str) -> list[int]:
-    """Where parts of a prompt begin; each of them once."""
+    """The positions of the parts of a prompt; each part occurs once."""
     assert all(system.count(each) == 1 for each in beginnings), system
     return [system.index(each) for each in beginnings]
 
 
 def told_tools(system: str) -> list[str]:
-    """The names and words of the tools that a prompt tells of."""
+    """The names and descriptions of the tools in a prompt."""
     _, heading, rest = system.partition("You can use these tools:\n")
     return [line.removeprefix("- ") for line in rest.partition("\n\n")[0].split("\n")] if heading else []
 
@@ -56,7 +56,7 @@ def body_of(window: Window) -> bytes:
 
 
 async def asked(world: World, context_id: str, times: int) -> None:
-    """Until the model has been asked so many times, and says nothing."""
+    """Wait until the model has received that many requests, and answers none."""
     live = await world.runtime.context(context_id)
     with world.runtime.signals([context_id]) as signals:
         while len(world.model.requests) < times or not isinstance(live.state, AwaitingLLMFirstChunk):
@@ -181,7 +181,7 @@ async def test_a_branch_has_its_own_addition(tmp_path: Path) -> None:
     assert ["Think of ships." in request.system for request in world.model.requests] == [False, False, True]
 
 
-# looking at it beforehand
+# reading the window beforehand
 
 
 async def test_the_window_before_a_message_lacks_only_that_message(tmp_path: Path) -> None:
@@ -289,11 +289,11 @@ async def test_reading_the_window_changes_nothing(tmp_path: Path) -> None:
     assert (await world.runtime.context(context_id)).version == version
 
 
-# what is kept before anything is sent
+# messages stored before a request
 
 
 class Witness(ScriptedAdapter):
-    """Notes what the store holds whenever the model is asked."""
+    """Records the kinds of stored messages at every request."""
 
     def __init__(self, store: MemoryStore, *answers: Answer) -> None:
         super().__init__(Script(turn=answers))

@@ -1,4 +1,4 @@
-"""Compressing on request, seeing beforehand what it does, undoing it, and pinning what must stay."""
+"""Compressing on request, its preview, its undo, and pins."""
 
 import asyncio
 from contextlib import suppress
@@ -71,7 +71,7 @@ async def test_a_compression_never_makes_the_window_larger(tmp_path: Path) -> No
     for _ in range(6):
         await world.turn(context_id, "hi")
     before = (await world.runtime.meter(context_id)).tokens
-    with suppress(Conflict):  # that nothing can be gained
+    with suppress(Conflict):  # nothing to gain
         await world.runtime.compress(context_id)
     assert (await world.runtime.meter(context_id)).tokens <= before
 
@@ -387,7 +387,7 @@ async def test_a_compression_without_its_original_cannot_be_undone(tmp_path: Pat
     branch = await world.runtime.create_branch(context_id, done.original)
     assert branch.length >= done.messages + done.messages_kept
     with pytest.raises(Conflict, match="was deleted"):
-        await world.runtime.undo_compression(context_id)  # a branch of that name is not what it was
+        await world.runtime.undo_compression(context_id)  # another branch has that name now
 
 
 async def test_the_name_of_a_deleted_original_is_not_given_to_another_one(tmp_path: Path) -> None:

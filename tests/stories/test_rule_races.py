@@ -1,4 +1,4 @@
-"""Rules, elevation and policies at their edges: contexts that come and go, time that is up, what opens nothing."""
+"""Edge cases of rules, elevation and policies: evicted contexts, expired rules, and calls that no rule allows."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Rules, policies, folders and elevation: what a person decides once, and what comes of it."""
+"""Rules, policies, folders and elevation: permanent decisions of a person and their effects."""
 
 from pathlib import Path
 
@@ -277,7 +277,7 @@ async def test_limited_auto_runs_some_rounds_then_asks_and_an_approval_restarts_
 
 
 async def test_a_stricter_policy_does_not_start_what_a_crash_left_waiting(tmp_path: Path) -> None:
-    """Nothing that waits for the person starts by something else that they do."""
+    """No waiting call starts by another action of the person."""
     world = World(tmp_path, asks(("change", "a")))
     context_id = await world.start("supervised")
     await world.turn(context_id)

@@ -1,4 +1,4 @@
-"""What a person was shown is what runs, in whichever way they let it run."""
+"""A call runs exactly as the person saw it, in whichever way they allowed it."""
 
 import subprocess
 from collections.abc import Awaitable, Callable
@@ -94,7 +94,7 @@ async def test_a_write_and_a_command_that_were_both_shown_run_together(tmp_path:
 
 
 async def test_a_shown_write_may_make_a_script_need_other_files(tmp_path: Path) -> None:
-    """Whether a card says that files can still change is no part of what is compared: only the files are."""
+    """Only files are compared, not the warning of a card that files can still change."""
     script = tmp_path / "workspace" / "run.sh"
     script.parent.mkdir()
     script.write_text("#!/bin/sh\necho plain\n")

@@ -1,4 +1,4 @@
-"""A call that a restart returns to the person runs only with the files that its card stands for."""
+"""A call that waits again after a restart runs only with the files of its card."""
 
 import copy
 from pathlib import Path

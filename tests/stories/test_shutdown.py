@@ -1,4 +1,4 @@
-"""Closing the runtime under what is going on: a commit comes to its end, and nothing works afterwards."""
+"""Closing the runtime during work: a commit in progress finishes, and nothing runs afterwards."""
 
 import asyncio
 import threading
@@ -53,7 +53,7 @@ async def until(event: threading.Event) -> None:
 
 
 async def closing_under(world: World) -> asyncio.Task[None]:
-    """The runtime closes, as far as it comes while something is held."""
+    """Begin to close the runtime, as far as possible while a write is held."""
     closing = asyncio.create_task(world.runtime.close())
     await settle()
     return closing

@@ -23,7 +23,7 @@ def said(messages: list[Message]) -> list[str]:
 
 
 async def working(world: World, mode: str = "agent") -> str:
-    """A context whose turn is at its first call of `look`, which does not end by itself."""
+    """A context whose turn is at its first call of `look`, which lasts until released."""
     world.look.release.clear()
     context_id = await world.start(mode)
     await world.runtime.send(context_id, "go")
@@ -175,7 +175,7 @@ async def test_the_same_request_with_another_trace_is_the_same_request(tmp_path:
     assert said(await world.runtime.read_messages(context_id)) == ["hello", "done"]
 
 
-# what the store refuses
+# commits that the store refuses
 
 
 async def test_a_permanent_rule_is_not_kept_when_its_approval_is_refused(tmp_path: Path) -> None:

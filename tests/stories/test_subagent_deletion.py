@@ -41,7 +41,7 @@ async def test_a_refused_deletion_deletes_no_sub_agent(tmp_path: Path) -> None:
 
 
 class HeldListing(MemoryStore):
-    """While `holding`, who lists gets what was there before `release`."""
+    """While `holding`, a listing waits for `release` and returns the earlier contexts."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Sub-agents in the wrong moment: what steers a conversation reaches those it sent, wherever they are just then."""
+"""Sub-agents and races: commands for a conversation reach its sub-agents in every state."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -245,7 +245,7 @@ async def test_resume_reaches_a_paused_sub_agent_however_few_contexts_are_kept(t
     assert content_of((await world.runtime.read_messages(context_id))[-1]) == "outer"
 
 
-# what stands above
+# ancestors
 
 
 async def test_a_switch_reaches_a_waiting_sub_agent_however_few_contexts_are_kept(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Sub-agents and what steers the conversation that sent them."""
+"""Commands for a parent and their effects on its sub-agents."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from tests.support.held_store import DELEGATES, DONE, asks, family, waiting_chil
 async def test_the_preview_of_a_switch_names_the_calls_of_sub_agents_that_it_starts(tmp_path: Path, mode: str) -> None:
     world = family(tmp_path, DELEGATES, asks(("look", "a")), asks(("change", "b")), DONE, Answer(text="outer"))
     world.look.release.clear()
-    context_id = await world.start()  # the sub-agent is sent in agent mode, and waits only because of the one above it
+    context_id = await world.start()  # the sub-agent is in agent mode, and asks only because of its parent
     await world.runtime.send(context_id, "go")
     await world.look.started.wait()
     await world.runtime.switch_mode(context_id, "supervised")

@@ -1,4 +1,4 @@
-"""Sub-agents: a task of its own, in a context of its own, and never more leave than who sent it has now."""
+"""Sub-agents: a task in a context of its own, with never more permissions than the parent has now."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The model that makes titles is foreign code: whatever it does, the conversation goes on and nobody is left alone."""
+"""The title model may misbehave: the conversation continues, and no error is lost."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ from pilothouse.testing.world import World
 
 
 class Buggy(ScriptedAdapter):
-    """Raises what no adapter may."""
+    """Raises an error that no adapter may raise."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         self.requests.append(request)

@@ -1,4 +1,4 @@
-"""Trust in folders: what a folder says of itself counts only in the form in which the person has seen it."""
+"""Trust in folders: a project's configuration counts only in the version that the person has seen."""
 
 import contextlib
 import json
@@ -188,7 +188,7 @@ async def test_a_white_list_of_a_folder_only_narrows_the_persons_own(tmp_path: P
         assert await statuses(world, context_id) == ["pending"], "each list must hold it"
 
 
-# which folder it is
+# identity of a folder
 
 
 async def test_a_folder_behind_a_link_is_the_same_folder(tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ async def test_a_folder_that_takes_the_place_of_a_trusted_one_with_other_files_i
         assert (await again.runtime.folder_trust(moved)).status == "new"
 
 
-# taking it back
+# revoking trust
 
 
 async def test_revoking_trust_ends_its_effects_at_once(tmp_path: Path) -> None:

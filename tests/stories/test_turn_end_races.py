@@ -106,7 +106,7 @@ async def test_a_mode_that_comes_with_a_held_message_has_decided_what_waits_in_t
     assert world.change.ran == []
 
 
-# what the store refuses
+# commits that the store refuses
 
 
 async def test_a_refusal_whose_write_the_store_refuses_still_ends_the_turn_with_the_refusal(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ async def test_the_audit_contains_no_refused_pause(tmp_path: Path) -> None:
 
 
 class OpenedTogether(MemoryStore):
-    """Opens nothing until `gate` is set, and then everything at the same instant."""
+    """Opens no context until `gate` is set, and then all at the same instant."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Taking back what the agent changed: call by call, and never what a person did."""
+"""Undoing changes of the agent: call by call, and never those of a person."""
 
 import asyncio
 import contextlib
@@ -44,7 +44,7 @@ NOTEBOOK = {
 
 
 async def done(world: World, *, mode: str = "agent") -> ContextId:
-    """One turn, in a context of its own."""
+    """Run one turn in a context of its own."""
     context_id = await world.start(mode)
     await go(world, context_id)
     return context_id
@@ -61,7 +61,7 @@ async def statuses(world: World, context_id: str) -> list[str]:
 
 
 async def undone(world: World, context_id: str) -> list[str]:
-    """Undo the last change: the paths that are as they were. Nothing may be left out."""
+    """Undo the last change and return the restored paths. No file may be left out."""
     undo = await world.runtime.undo(context_id)
     assert undo.left == ()
     return sorted(undo.paths)
@@ -74,7 +74,7 @@ async def refusal(world: World, context_id: str) -> Conflict:
 
 
 async def told(world: World, context_id: str) -> list[Code]:
-    """Undo a change of which no file can be put back: why."""
+    """The reason why no file of a change can be restored."""
     reason = (await refusal(world, context_id)).reason
     assert reason.code is Code.UNDO_NOTHING
     return [each.code for each in reason.params["left"]]
@@ -265,7 +265,7 @@ async def test_a_link_that_was_changed_or_removed_is_put_back(tmp_path: Path, co
         assert (world.workspace / "other").read_text() == "other"
 
 
-# what lies outside of what git would look at
+# files that git does not track
 
 
 @pytest.mark.parametrize("ignoring", ["*\n", "build/\n"])
@@ -323,7 +323,7 @@ async def test_undo_removes_a_new_file_in_an_additional_folder(tmp_path: Path) -
         assert not (beside / "new.txt").exists()
 
 
-# what survives, and what was never made
+# restarts, and changes that never happened
 
 
 async def test_changes_can_be_undone_after_a_restart(tmp_path: Path) -> None:
@@ -707,7 +707,7 @@ async def test_a_change_in_a_nested_repository_is_undone(tmp_path: Path) -> None
         assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
 
 
-# when it cannot be known what was there
+# when the earlier content is unknown
 
 
 async def test_undo_of_a_command_needs_no_git(tmp_path: Path) -> None:
@@ -805,7 +805,7 @@ async def test_undo_data_is_deleted_with_its_context(tmp_path: Path) -> None:
         assert not folder.exists()
 
 
-# what is no change, and what comes after one that cannot be undone
+# runs without a change, and changes after one that cannot be undone
 
 
 @pytest.mark.parametrize("command", ["touch a.txt", "cp a.txt b; mv b a.txt", "cat a.txt > c; cat c > a.txt; rm c"])
@@ -819,7 +819,7 @@ async def test_a_command_that_leaves_every_content_unchanged_is_no_change(tmp_pa
 
 
 async def test_a_command_that_only_writes_ignored_files_does_not_block_undo(tmp_path: Path) -> None:
-    """What every run of tests does: it fills a cache that git ignores. The edit before it can still be taken back."""
+    """Like a run of tests, the command fills a cache that git ignores. The edit before it can still be undone."""
     world = furnished(tmp_path, writes("a.py", "two = 2\n"), runs("mkdir -p cache; echo x > cache/a.pyc"), DONE)
     (world.workspace / ".gitignore").write_text("cache/\n")
     (world.workspace / "a.py").write_text("one = 1\n")
@@ -889,7 +889,7 @@ async def test_a_cancelled_command_is_the_last_change_despite_a_slow_scan(
             while not any(printed.total for printed in live.live_outputs.values()):
                 await asyncio.sleep(0.01)
         await world.runtime.cancel(context_id)
-        with contextlib.suppress(Conflict):  # told, as long as the look is not at its end
+        with contextlib.suppress(Conflict):  # reported, as the scan is not complete
             await world.runtime.undo(context_id)
         assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
 

@@ -1,4 +1,4 @@
-"""An undo is a part of the conversation: people read it there, and the model is told which files are as before."""
+"""An undo is part of the conversation: people read it there, and the model gets the restored files."""
 
 import re
 from pathlib import Path
@@ -52,7 +52,7 @@ async def test_the_next_turn_tells_the_model_which_files_were_restored(tmp_path:
 async def test_an_undo_while_calls_wait_is_reported_with_the_next_result(
     tmp_path: Path, verdict: Literal["approve", "reject"]
 ) -> None:
-    """Every server refuses a request in which something stands between a call and its result."""
+    """Every server refuses a request with a message between a call and its result."""
     world = furnished(tmp_path, says(WRITE_A, WRITE_B), DONE, DONE)
     async with world.runtime:
         context_id = await world.start("supervised")

@@ -1,4 +1,4 @@
-"""Uploads belong to the conversation: every tool reads them, none writes them, and the repository stays as it is."""
+"""Uploads belong to the conversation: every tool reads them, none writes them, and the repository stays unchanged."""
 
 import errno
 import json
@@ -46,7 +46,7 @@ async def results(world: World, context_id: str) -> list[str]:
 
 
 async def answers(world: World, context_id: str) -> list[str]:
-    """What the tools answered in the next turn."""
+    """The results of the tools in the next turn."""
     count = len(await results(world, context_id))
     await world.turn(context_id, "go")
     assert isinstance((await world.runtime.context(context_id)).state, Idle)
@@ -330,7 +330,7 @@ async def test_an_upload_removed_while_it_is_read_is_missing_and_nothing_else(tm
         workspace = (await world.runtime.context(context_id)).workspace()
         with workspace.open_file("uploads/data.csv") as file:
             await world.runtime.remove_upload(context_id, "data.csv")
-            assert file.read() == b"plum\n"  # who has it open reads it to its end
+            assert file.read() == b"plum\n"  # a process with the file open reads it to its end
         assert (await world.runtime.add_file(context_id, "data.csv", b"fig\n")).path == "uploads/data.csv"
         assert workspace.read("uploads/data.csv") == b"fig\n"
 
@@ -480,7 +480,7 @@ async def test_an_upload_of_an_earlier_version_is_still_read_in_the_workspace(tm
         first = (await world.runtime.read_messages(context_id, branch="main"))[0]
         assert isinstance(first, FileReference)
         assert first.content == "plum\n"
-        with pytest.raises(NotFound):  # it is the repository's now: nothing of ours removes it
+        with pytest.raises(NotFound):  # the file belongs to the repository now: the runtime never removes it
             await world.runtime.remove_upload(context_id, "old.txt")
     assert tree(world.workspace) == ["uploads", "uploads/old.txt"]
 
@@ -513,7 +513,7 @@ async def test_a_folder_of_the_conversation_is_no_place_to_run_a_command_in(tmp_
 
 
 async def test_an_upload_is_not_run_in_place_of_a_script_of_the_workspace(tmp_path: Path) -> None:
-    """What an approval was shown is what the shell runs: its own uploads/run.sh, not the upload of that name."""
+    """The shell runs the file shown in the approval: the workspace's uploads/run.sh, not the upload of that name."""
     world = furnished(tmp_path, runs("sh uploads/run.sh"), DONE)
     async with world.runtime:
         context_id = await world.start(mode="supervised")

@@ -1,4 +1,4 @@
-"""Several look at one window at a time, while it is loaded, compressed and sent: each sees it as it is."""
+"""Concurrent readers of a window while it is loaded, compressed and sent: each sees its present state."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A provider fails, over a real socket and in its own words: the person is told, and the conversation goes on."""
+"""Real error responses of providers, over a real socket: the person gets the reason, and the conversation continues."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ from tests.support.assertions import content_of
 from tests.support.full_windows import WORDS
 
 RETRIES = 2
-SILENCE = 0.3  # where silence is what happens; elsewhere a slow machine must not decide
+SILENCE = 0.3  # for cases of silence; in others a slow machine must not decide
 FINE = Answer(text="all is well")
 LOOKS = Answer(calls=(ScriptedCall(tool="look", arguments={"text": "before"}),))
 CHANGES = ScriptedCall(tool="change", arguments={"text": "danger"})
@@ -35,7 +35,7 @@ Said = Answer | bytes  # an answer of the script, or a whole response as it goes
 
 
 class Wire(FakeProvider):
-    """Says what it is told to, to requests of a turn and to those for a summary."""
+    """Plays scripted responses, for requests of a turn and for those of a summary."""
 
     def __init__(self, turn: Sequence[Said], summary: Sequence[Said] = ()) -> None:
         plays = [tuple(each for each in part if isinstance(each, Answer)) for part in (turn, summary)]
@@ -95,7 +95,7 @@ async def wired(
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """What is said, how often until nobody asks again, and what the person is told; `partial` is what stays."""
+    """A refusal, how often it is retried, and its reason for the person; `partial` is the text that stays."""
 
     refusal: Said
     code: Code
@@ -302,7 +302,7 @@ IN_SHORT = Answer(text="In short.")
 
 
 async def talked(world: World) -> str:
-    """A conversation that has something to be told in short, and is far from full."""
+    """A conversation with messages to summarize, far from full."""
     context_id = await world.start()
     for number in range(TALK):
         await world.turn(context_id, f"{number} {WORDS}")

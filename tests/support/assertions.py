@@ -1,4 +1,4 @@
-"""Assertions that also tell the type checker what a test expects: that a value is there, and of which type."""
+"""Assertions that also narrow the type for the type checker: a value is present, or of a type."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""Compressed by itself, by hand, undone and undone again, and what must be found of that by another process."""
+"""Automatic and requested compressions and undos, and a check of their effects in another process."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -24,7 +24,7 @@ Act = Callable[[str, Callable[[], Awaitable[Any]]], Awaitable[Any]]
 
 
 async def squeeze(runtime: Runtime, workspace: Path, name: str, act: Act, begins: Callable[[str], None]) -> None:
-    """`act` does a command under its name and notes that it was acknowledged; `begins` is told of each phase."""
+    """`act` runs a command under its name and records the acknowledgement; `begins` is called at each phase."""
 
     async def say(text: str) -> None:
         await act("said", lambda: runtime.send(name, text))
@@ -70,7 +70,7 @@ async def settle(runtime: Runtime, name: str) -> None:
 
 
 async def check(runtime: Runtime, name: str, user_ids: list[str], steps: list[str]) -> None:
-    """Before or after, never between; nothing acknowledged is lost; what is there can be undone, and it goes on."""
+    """The state is before or after, never between; nothing acknowledged is lost; compressions can be undone."""
     if "created" not in steps:
         return
     live = await runtime.context(name)
@@ -93,7 +93,7 @@ async def check(runtime: Runtime, name: str, user_ids: list[str], steps: list[st
 
 
 async def unfolded(runtime: Runtime, live: LiveContext, branch: str) -> list[MessageId]:
-    """All that was ever on a branch, in its order: what one undo after the other would give."""
+    """Every message ever on a branch, in order, as undoing all compressions would restore it."""
     own = await runtime.dependencies.store.branch_ids(live.id, branch)
     done = live.branches[branch].compressed
     return own if done is None else [*await unfolded(runtime, live, done.original), *own[done.replacement_length :]]
@@ -108,7 +108,7 @@ async def _check_said(runtime: Runtime, live: LiveContext, whole: list[MessageId
 
 
 async def _check_chain(runtime: Runtime, live: LiveContext) -> None:
-    """Each original is one that a branch stands on, and holds all that it held."""
+    """A branch is based on each original, which has all its messages."""
     originals = {name for name, branch in live.branches.items() if branch.original_of is not None}
     needed = {branch.compressed.original for branch in live.branches.values() if branch.compressed is not None}
     assert originals == needed == set(live.branches) - {MAIN}
@@ -124,7 +124,7 @@ async def _check_chain(runtime: Runtime, live: LiveContext) -> None:
 
 
 def _check_steps(live: LiveContext, steps: list[str]) -> None:
-    """How often it is compressed: as acknowledged, or one step further."""
+    """The number of compressions: as acknowledged, or one step further."""
     depth, branch = 0, live.branches[MAIN]
     while branch.compressed is not None:
         depth, branch = depth + 1, live.branches[branch.compressed.original]
@@ -137,7 +137,7 @@ def _check_steps(live: LiveContext, steps: list[str]) -> None:
 
 
 async def goes_on(runtime: Runtime, name: str) -> None:
-    """A person says something more, and is answered."""
+    """Send one more message and wait for the answer."""
     await runtime.send(name, "still there?")
     live = await runtime.rested(name)
     assert live.core.last_turn == "complete"

@@ -27,7 +27,7 @@ MANY_WORDS = "word " * 400  # about four hundred and fifty
 
 
 class _Endless(Player):
-    """What the script says, then the usual."""
+    """Plays the script, then the default answers."""
 
     def __init__(self, script: Script) -> None:
         super().__init__(script)
@@ -42,8 +42,8 @@ class _Endless(Player):
 
 
 class Model(ScriptedAdapter):
-    """`hold` makes requests for summaries wait for `release`, and sets `asked` when one comes. `reports` says how many
-    tokens the provider counts for a request of a turn."""
+    """`hold` makes summary requests set `requested` and wait for `release`. `reports` is the number of
+    tokens that the provider counts for a request of a turn."""
 
     def __init__(self, turn: Sequence[Answer] = (), summary: Sequence[Answer] = ()) -> None:
         super().__init__(Script())
@@ -65,7 +65,7 @@ class Model(ScriptedAdapter):
                 yield event
 
     def answers_next(self, *turn: Answer, summary: Sequence[Answer] = ()) -> None:
-        """What it says from now on, before the usual."""
+        """Set the next answers, before the default ones."""
         self._player = _Endless(Script(turn=turn, summary=tuple(summary)))
 
     def asked_for(self, purpose: Purpose) -> list[ModelRequest]:
@@ -99,7 +99,7 @@ class Small(World):
         return await self.runtime.read_messages(context_id, branch=branch, limit=10**6)
 
     async def summaries(self, context_id: str, branch: str | None = None) -> list[SystemControl]:
-        """Those that stand on a branch."""
+        """The summaries on a branch."""
         messages = await self.messages(context_id, branch)
         return [each for each in messages if isinstance(each, SystemControl) and each.kind == "summary"]
 
@@ -116,7 +116,7 @@ class Small(World):
         return context_id
 
     async def compressed(self) -> ContextId:
-        """A context that was compressed by itself."""
+        """A context after an automatic compression."""
         context_id = await self.filled()
         await self.turn(context_id, f"and then {MANY_WORDS}")
         assert len(await self.summaries(context_id)) == 1
@@ -125,7 +125,7 @@ class Small(World):
         return context_id
 
     def set_budget(self, tokens: int) -> None:
-        """What a person does who takes a larger model, or a smaller one."""
+        """Change the budget, as the choice of a larger or a smaller model does."""
         object.__setattr__(self.dependencies, "token_budget", tokens)
 
     def trace(self) -> list[str]:
@@ -141,7 +141,7 @@ class Small(World):
 
 
 def text_of(request: ModelRequest) -> str:
-    """All that a request says, but for the system prompt."""
+    """The whole text of a request, without the system prompt."""
     return "\n".join(str(msgspec.json.decode(message).get("content")) for message in request.messages)
 
 

@@ -1,4 +1,4 @@
-"""A store that holds or refuses what a test tells it to, so that commands meet at one instant, and families in it."""
+"""A store that holds or refuses selected writes, so that commands meet at one instant; and parents with sub-agents."""
 
 import asyncio
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def nothing(context_id: ContextId, change: Change) -> bool:
 
 
 class HeldStore(MemoryStore):
-    """`held` is set when something is held, `refuses` says what is refused."""
+    """`reached` is set when a write is held; writes that match `refuses` are refused."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class HeldStore(MemoryStore):
 
 
 async def settle() -> None:
-    """Let everything go on until it waits for something that the test holds."""
+    """Run all tasks until each waits for something that the test holds."""
     for _ in range(_UNTIL_ALL_WAIT):
         await asyncio.sleep(0)
 
@@ -90,7 +90,7 @@ async def waiting_child(world: World, context_id: str) -> ContextId:
 
 
 async def sent_and_waiting(world: World) -> tuple[ContextId, ContextId]:
-    """A parent at work, and the sub-agent that it sent, which waits for the person."""
+    """A parent at work, and its sub-agent, which waits for the person."""
     context_id = await world.start()
     await world.runtime.set_policy(context_id, Policy(kind="white_list", tools=frozenset({"delegate"})))
     await world.runtime.send(context_id, "go")

@@ -1,4 +1,4 @@
-"""What the tests of tools and folders share: a server of tools of one's own, trust in folders, bounded waits."""
+"""Helpers for tests of tools and folders: a scripted MCP server, trust in folders, bounded waits."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ def writes(path: str, content: str) -> Answer:
 
 
 def builtins() -> list[Tool[Any]]:
-    """Those that come with the runtime, but for what the world has itself."""
+    """The built-in tools, without those that the world has already."""
     return [tool for tool in builtin_tools(os.environ) if tool.name not in ("ask_user", "delegate")]
 
 
@@ -48,7 +48,7 @@ def files_at(folder: Path) -> FileStore:
 
 
 def configuration(folder: Path) -> Configuration:
-    """The person's own files lie in `folder/own`; what they trust in `folder/data`."""
+    """The person's own files are in `folder/own`; records of trust in `folder/data`."""
     (folder / "own").mkdir(exist_ok=True)
     configuration = Configuration(folder / "own" / "config.toml")
     configuration.trust_store = Trust(folder / "data" / "trust.json", lambda: NOW)
@@ -74,7 +74,7 @@ def log_of(folder: Path) -> list[str]:
 
 
 def furnished(folder: Path, *answers: Answer, workspace: Path | None = None, **options: Any) -> World:
-    """A runtime with real tools, what it keeps and the person's configuration, all of it in `folder`. A second one over
+    """A runtime with real tools, its data and the person's configuration, all in `folder`. A second one over
     the same folder is the next process."""
     where = workspace or folder / "workspace"
     where.mkdir(exist_ok=True)

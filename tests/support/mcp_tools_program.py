@@ -1,7 +1,7 @@
-"""A small server of tools, without any SDK. Its folder (the first argument) says what it lends and keeps what it did.
+"""A small MCP server, without any SDK. Its folder (the first argument) has its tools and its log.
 
-`tools.json` are its tools, read anew at every list, so that a test can change them. `calls.log` has one line for its
-start and one for each call. What a tool does is told by its name: `echo`, `ask`, `die`, `slow`, `change`, `where`.
+`tools.json` has its tools, read again at every list, so that a test can change them. `calls.log` has one line for its
+start and one for each call. The name of a tool is its behavior: `echo`, `ask`, `die`, `slow`, `change`, `where`.
 """
 
 import json

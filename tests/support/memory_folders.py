@@ -1,7 +1,7 @@
 """Folders in memory, for suites that write and sync a great deal.
 
-What they test is which writes and syncs are made, in which order, and what is left when one fails or the process is
-killed. That is the same on a disk in memory, where a sync costs nothing.
+Such suites test the writes and syncs, their order, and the files left when one fails or the process is killed. The
+results are the same on a disk in memory, where a sync costs nothing.
 """
 
 import shutil

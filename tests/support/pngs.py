@@ -18,7 +18,7 @@ _FONT = {
 
 
 def picture(text: str = "HELLO 42") -> bytes:
-    """The text, black on white; without a text, nothing but white."""
+    """The text, black on white; a white image without a text."""
     rows = [_dots(text, row) for row in range(7)]
     width = max(6 * len(text), 30) + 2 * _MARGIN
     blank = "0" * width

@@ -8,5 +8,5 @@ LONG = os.environ.get("PILOTHOUSE_LONG") == "1"
 HANG_SECONDS = 300 if LONG else 45
 """How long a test waits for what must happen at once. This ends what hangs, and is no measure of speed."""
 
-# What `record_property` gives: a figure recorded so is printed at the end of the run.
+# The type of `record_property`: a recorded figure is printed at the end of the run.
 Record = Callable[[str, object], None]

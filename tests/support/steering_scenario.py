@@ -1,4 +1,4 @@
-"""One of every command that steers, in a row, and what must be found of them afterwards by another process."""
+"""One command of each kind that steers, in a row, and a check of their effects in another process."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -36,7 +36,7 @@ def answers(name: str, count: int = 40) -> list[Answer]:
 
 
 async def steer(runtime: Runtime, workspace: Path, name: str, act: Act, settle: Settle) -> None:
-    """`act` does a command under its name and says whether it was acknowledged; `settle` brings a turn to its end."""
+    """`act` runs a command under its name and returns whether it was acknowledged; `settle` finishes a turn."""
     await act("created", lambda: runtime.create_context(workspace, context_id=name, mode="supervised"))
     here = await act("rule", lambda: runtime.give_rule("deny", Scope(folder="deploy"), context_id=name))
     good = await act("rule_for_good", lambda: runtime.give_rule("allow", Scope(tool=f"tool-{name}")))
@@ -71,7 +71,7 @@ async def _edit_first(runtime: Runtime, name: str) -> Any:
 
 
 async def settle_by_approving(runtime: Runtime, name: str) -> None:
-    """Approve whatever waits until nothing does. Raises: StoreError."""
+    """Approve calls until none waits. Raises: StoreError."""
     while True:
         live = await runtime.rested(name)
         match live.state:
@@ -88,7 +88,7 @@ async def settle_by_approving(runtime: Runtime, name: str) -> None:
 
 
 async def check(runtime: Runtime, name: str, done: list[str], ran: Counter[str]) -> None:
-    """What was acknowledged holds; what was not is there as a whole or not at all."""
+    """Acknowledged commands hold; others are there as a whole or not at all."""
     assert all(count == 1 for count in ran.values()), "something ran twice"
     if "created" not in done:
         return

@@ -1,4 +1,4 @@
-"""What every request to a model must look like, whatever happened before."""
+"""Checks of every request to a model, whatever happened before."""
 
 from collections.abc import Sequence
 

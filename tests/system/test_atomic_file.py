@@ -1,4 +1,4 @@
-"""One atomic write for all: a crash, a refusal or an exception at any step leaves the old file whole or the new one."""
+"""Atomic writes: a crash, a refusal or an exception at any step leaves the whole old file or the new one."""
 
 import errno
 import os
@@ -93,7 +93,7 @@ def test_a_refused_step_leaves_the_old_file_and_no_temporary_one(path: Path, ste
     operations = Traced(fails_at=step)
     with pytest.raises(OSError, match="No space left"):
         replace_file(path, [NEW], operations=operations)
-    expected = NEW if operations.trace[-1] == "sync folder" else OLD  # then it lies there, but maybe not for ever
+    expected = NEW if operations.trace[-1] == "sync folder" else OLD  # the new file is there, but maybe not durable
     assert (path.read_bytes(), names_in(path.parent)) == (expected, ["file.json"])
 
 

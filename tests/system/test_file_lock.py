@@ -1,4 +1,4 @@
-"""One lock between processes: held by whoever has it open, gone with its holder, private."""
+"""Locks between processes: held as long as the file is open, released with the holder, private."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Files and folders of the runtime's own: nobody else may read them, whatever the umask says."""
+"""Files and folders of the runtime: private to the user under any umask."""
 
 import os
 import stat

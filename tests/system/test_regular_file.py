@@ -1,4 +1,4 @@
-"""Only regular files are opened, nothing is waited for, and no descriptor stays behind."""
+"""Only regular files are opened, without blocking, and no descriptor leaks."""
 
 import os
 import socket

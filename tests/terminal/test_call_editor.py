@@ -32,7 +32,7 @@ def command(tmp_path: Path) -> Command:
 
 
 def set_editor(command: Command, status: int = 0) -> Path:
-    """An editor that replaces a word. Returns the file in which the editor says what it was given."""
+    """An editor that replaces a word. Returns the file in which the editor records its input."""
     log = command.folder / "log"
     program = command.folder / "editor.py"
     program.write_text(EDITOR.format(log=log, status=status))

@@ -1,4 +1,4 @@
-"""What becomes of the decisions at the cards of one round: leaving, rules, refusals, sub-agents."""
+"""Decisions at the cards of one round: leaving, rules, refusals, sub-agents."""
 
 import signal
 from collections.abc import AsyncIterator, Iterator
@@ -47,7 +47,7 @@ def conversation(command: Command, *answers: dict[str, Any]) -> Iterator[Termina
 
 
 def answer(terminal: Terminal, line: str) -> str:
-    """Answer the next card. Returns what was shown since the answer before."""
+    """Answer the next card. Returns the output since the previous answer."""
     shown = terminal.wait_for(QUESTION) + terminal.wait_for("later > ")
     terminal.type(line)
     return shown
@@ -195,7 +195,7 @@ def test_leaving_the_cards_of_a_sub_agent_applies_nothing_with_a_notice(command:
 
 
 class _AnswersAtCards:
-    """Lines of a person who approves whatever is shown."""
+    """Lines of a person who approves every card."""
 
     was_interrupted = False
 

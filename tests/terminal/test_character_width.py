@@ -21,7 +21,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def user_language(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Whoever has a terminal for East Asian text has such a locale."""
+    """People with a terminal for East Asian text have such a locale."""
     parameters = request.node.callspec.params if hasattr(request.node, "callspec") else {}
     name = "ja_JP" if parameters.get("draw") is east_asian_terminal else "ru_RU"
     monkeypatch.setattr(locale, "getlocale", lambda: (name, "UTF-8"))

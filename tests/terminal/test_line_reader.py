@@ -1,4 +1,4 @@
-"""What a person types at a terminal is sent as they see it: letters of every script, pasted lines, Ctrl-C."""
+"""Typed text is sent as the person sees it: letters of every script, pasted lines, Ctrl-C."""
 
 import asyncio
 import os

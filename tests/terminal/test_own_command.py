@@ -1,4 +1,4 @@
-"""`!command` at a real terminal: it reads the keys, Ctrl-C ends it, and the conversation goes on."""
+"""`!command` at a real terminal: the command reads the keys, Ctrl-C ends it, and the conversation continues."""
 
 import asyncio
 import os
@@ -40,7 +40,7 @@ SLEEPER = f"{sys.executable} -c '{PROGRAM}'"
 
 
 def is_running(command: Command) -> bool:
-    """Whether the process runs whose id a command has written. One that has ended may wait to be reaped."""
+    """Whether the process runs whose id a command has written. An ended process may wait to be reaped."""
     try:
         stat = Path("/proc", (command.workspace / "pid").read_text(), "stat").read_text()
     except FileNotFoundError:
@@ -121,7 +121,7 @@ def test_a_command_of_a_script_does_not_read_the_lines_behind_it(command: Comman
 
 
 class _NoTerminal:
-    """Lines whose terminal is gone, or that lend none."""
+    """Lines whose terminal is gone, or without one."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self._error = error

@@ -41,7 +41,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 class Terminal:
-    """A real terminal with a conversation in it. One that is `controlling` sends signals for keys such as Ctrl-C."""
+    """A real terminal with a conversation in it. A `controlling` terminal sends signals for keys such as Ctrl-C."""
 
     def __init__(self, command: Command, *arguments: str, controlling: bool = False) -> None:
         self._fd, inner = pty.openpty()
@@ -66,7 +66,7 @@ class Terminal:
         os.write(self._fd, keys.encode())
 
     def wait_for(self, text: str, seconds: float = HANG_SECONDS) -> str:
-        """Until a text has come behind what was waited for before; gives what came up to it."""
+        """Wait for a text after the last awaited one; return the output up to it."""
         ends = time.monotonic() + seconds
         while text not in self.output[self._from :]:
             left = ends - time.monotonic()
@@ -293,7 +293,7 @@ def test_a_switch_that_would_start_something_dangerous_asks_first(command: Comma
 
 @pytest.mark.parametrize("release", ["/agent", "/mode agent", "/m agent"])
 def test_a_switch_shows_a_harmless_call_whole_before_it_starts_it(command: Command, release: str) -> None:
-    """Whoever leaves a call at its first page has not read its end."""
+    """A person who leaves a call at its first page has not read its end."""
     new = {"tool": "write_file", "arguments": {"path": "new.txt", "content": "line\n" * 200 + "the end\n"}}
     model = command.script({"calls": [new]}, {"text": "Done."})
     code, output, _ = command.run("--model", model, stdin=f"/supervised\ngo\nq\n{release}\nq\n/cancel\n/quit\n")

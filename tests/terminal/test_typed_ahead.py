@@ -1,4 +1,4 @@
-"""What is typed before a question never answers it, and is never lost."""
+"""Text typed before a question never answers it, and is never lost."""
 
 import asyncio
 import os
@@ -210,7 +210,7 @@ def test_ctrl_d_at_a_card_leaves_the_card_and_not_the_conversation(command: Comm
 
 
 class _TypedLines:
-    """Lines that a person typed while nothing was asked."""
+    """Lines that a person typed without a question."""
 
     def __init__(self, *lines: str) -> None:
         self._lines = list(lines)

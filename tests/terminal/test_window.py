@@ -1,4 +1,4 @@
-"""The window in the terminal: how full it is, compressing, pins, the model, the overview; and turns that compress."""
+"""The window in the terminal: its fill, compressions, pins, the model, the overview; and turns that compress."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ class Windowed(Command):
         return f"scripted:{path}"
 
     def talk(self, *lines: str, language: str = "en", model: str | None = None) -> str:
-        """What a conversation with these lines prints."""
+        """The output of a conversation with these lines."""
         self.environment["LANG"] = LANGUAGES[language]
         stdin = "\n".join([*lines, "/quit", ""])
         code, output, errors = self.run("--context", self.long, "--model", model or self.scripted(), stdin=stdin)
@@ -266,7 +266,7 @@ def test_a_run_that_can_never_fit_fails_with_figures(command: Windowed) -> None:
     assert "doesn't fit into the context window of 1000 tokens" in errors
 
 
-# who the model is asked to be
+# personas
 
 
 async def test_the_persona_of_a_run_is_in_its_prompt(command: Windowed) -> None:

@@ -1,4 +1,4 @@
-"""No tool looks into a data directory, ours or another Pilothouse's, wherever it lies."""
+"""No tool looks into a data directory, ours or another Pilothouse's, in any place."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ async def results(world: World, context_id: str) -> list[str]:
 
 
 def inside(home: Path, *answers: Answer) -> World:
-    """A world whose data directory lies in its workspace."""
+    """A world whose data directory is in its workspace."""
     return furnished(home / "workspace", *answers, workspace=home / "workspace")
 
 

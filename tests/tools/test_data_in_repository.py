@@ -1,4 +1,4 @@
-"""A data directory that lies in a git repository: not committed, and not wiped by `git clean`."""
+"""A data directory in a git repository: not committed, and not wiped by `git clean`."""
 
 import stat
 import subprocess

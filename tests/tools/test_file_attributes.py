@@ -1,5 +1,5 @@
-"""What a file has beside its content: mode, owner, ACL, extended attributes, other names. A change keeps them, or asks
-first, or says what it does not keep."""
+"""Attributes of a file beside its content: mode, owner, ACL, extended attributes, other names. A change keeps
+them, or asks first, or names the ones it does not keep."""
 
 import errno
 import json
@@ -180,7 +180,7 @@ def test_an_immutable_file_is_refused_with_words(tmp_path: Path, monkeypatch: py
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
 
-    monkeypatch.setattr(os, "replace", refuse)  # what the kernel answers for `chattr +i`
+    monkeypatch.setattr(os, "replace", refuse)  # the kernel's error after `chattr +i`
     workspace = Workspace(tmp_path)
     with pytest.raises(ToolError, match="Can't write 'a': Operation not permitted") as caught:
         workspace.write("a", b"new", expected=None)

@@ -1,4 +1,4 @@
-"""File names that are not UTF-8, or look as if they were not: each is shown in a notation that opens it again."""
+"""File names that are not UTF-8, or look so: each is shown in a notation that opens the file again."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The overview of a workspace: what is told, what never is, and that looking and telling are bounded."""
+"""The overview of a workspace: its content, omissions, and limits of the scan and the text."""
 
 import os
 import random
@@ -211,7 +211,7 @@ def test_a_workspace_that_is_gone_is_an_error_of_a_tool(tmp_path: Path) -> None:
     assert codes == [Code.FILE_MISSING, Code.NOT_A_DIRECTORY, Code.INVALID_WORKSPACE]
 
 
-# what changes while it is looked at
+# folders that change during the scan
 
 
 def on_look(number: int, change: Callable[[], object]) -> Callable[[], bool]:
@@ -251,7 +251,7 @@ def test_a_folder_that_becomes_a_file_or_a_link_is_not_entered(tmp_path: Path) -
         (root / "b").rename(tmp_path / "aside_too")
         (root / "b").touch()
 
-    # The third look is at what lies in `a`, which is no longer the same.
+    # The third scan is that of `a`, which has changed meanwhile.
     assert names(root, stopped=on_look(3, to_link)) == ["a/", "in/", "b/", "y"]
     (root / "a").unlink()
     (tmp_path / "aside").rename(root / "a")
@@ -263,7 +263,7 @@ def test_a_folder_that_becomes_a_file_or_a_link_is_not_entered(tmp_path: Path) -
 
 
 def first(text: str) -> int:
-    """How many files the text says it is about."""
+    """The number of files that the text covers."""
     matches = set(re.findall(r"of the first (\d+) files", text))
     assert len(matches) == 1
     return int(matches.pop())
@@ -335,7 +335,7 @@ def test_a_breadth_first_walk_stays_within_its_limit(tmp_path: Path) -> None:
 
 
 def test_links_rules_and_long_ways_count_for_more(tmp_path: Path) -> None:
-    """What takes long is bounded with the rest: nobody can make a look of bounded size take for ever."""
+    """Slow steps count against the limit too: no folder can make a bounded scan endless."""
     for number in range(50):
         (tmp_path / f"l{number}").symlink_to("nowhere")
     assert len(nearest(tmp_path, 200)[0]) < 20

@@ -1,4 +1,4 @@
-"""Files in other encodings than UTF-8: an edit changes the bytes it means, or nothing at all. Never mojibake."""
+"""Files in other encodings than UTF-8: an edit changes the right bytes, or nothing at all. Never mojibake."""
 
 import asyncio
 import codecs
@@ -88,7 +88,7 @@ def some_new_text(chance: Random, encoding: str) -> str:
 
 
 def expected(text: str, old: str, new: str, everywhere: bool) -> str | None:
-    """The edit as an editor makes it that knows the encoding; None where it is refused for other reasons."""
+    """The edit by an editor that knows the encoding; None if it is refused for other reasons."""
     windows = text.count("\r\n") * 2 > text.count("\n")
     if old not in text:
         old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
@@ -114,7 +114,7 @@ def test_an_edit_is_right_in_the_true_encoding_or_changes_nothing(chance: Random
     data = text.encode(encoding)
     old, new = some_old_text(chance, text or "?"), some_new_text(chance, encoding)
     everywhere = chance.random() < 0.5
-    # Without a byte order mark and a single ASCII character, nothing tells UTF-16 from other bytes.
+    # Without a byte order mark and a single ASCII character, UTF-16 looks like any other bytes.
     named = chance.random() < 0.4 or (encoding.startswith("utf-16-") and b"\0" not in data)
     if data.isascii() and not {0, 27} & set(data) and not named:
         encoding = "utf-8"  # ASCII is in no other encoding
@@ -159,7 +159,7 @@ def encodable(text: str, encoding: str) -> bool:
 @settings(max_examples=3000 if LONG else 200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(CHANCE, st.sampled_from(sorted(WORDS)))
 def test_an_edit_of_what_read_file_shows_breaks_no_character(chance: Random, encoding: str) -> None:
-    """Whatever was guessed: the model edits what it was shown, and the file still reads in its true encoding."""
+    """With any detected encoding the model edits the shown text, and the file still decodes in its true encoding."""
     text = a_text(chance, encoding)
     data = text.encode(encoding)
     detection = detect(data)
@@ -179,7 +179,7 @@ def test_an_edit_of_what_read_file_shows_breaks_no_character(chance: Random, enc
             assert after == data
 
 
-# what the reports of damage were about
+# cases from reports of damage
 
 
 async def refusal(root: Path, tool: str = "edit_file", **arguments: Any) -> ToolError:
@@ -334,7 +334,7 @@ async def test_a_charset_that_the_bytes_contradict_is_not_believed(tmp_path: Pat
 
 
 async def prepared(root: Path, tool: str, **arguments: Any) -> tuple[CallPreview, Callable[[], Awaitable[Any]]]:
-    """What the card shows, and the run that a person then approves."""
+    """The preview on the card, and the run that a person then approves."""
     chosen, workspace = TOOLS.tools[tool], Workspace(root)
     parsed = parse_arguments(tool, chosen.parameters, arguments)
     shown = await chosen.prepare(parsed, workspace)
@@ -380,7 +380,7 @@ async def test_a_preview_names_an_encoding_that_is_not_utf_8(tmp_path: Path) -> 
     assert (shown.preview or "").startswith("encoding: utf-16-le\n--- new\n")
 
 
-# what a file says of itself
+# encodings that a file declares
 
 
 @pytest.mark.parametrize(
@@ -457,7 +457,7 @@ async def test_editorconfig_decides(tmp_path: Path) -> None:
         assert (tmp_path / path).read_bytes() == data
     with pytest.raises(ToolError, match="latin-1, which doesn't have '€'"):
         await use(tmp_path, "write_file", path="euro.txt", content="€")
-    (tmp_path / "u.txt").write_text("old ü")  # what is UTF-8 is not made into a mixture
+    (tmp_path / "u.txt").write_text("old ü")  # UTF-8 files do not become mixtures
     await use(tmp_path, "edit_file", path="u.txt", edits=an_edit("old", "é"))
     assert (tmp_path / "u.txt").read_text() == "é ü"
 
@@ -475,7 +475,7 @@ async def test_a_nearer_editorconfig_counts_and_nothing_above_a_root(tmp_path: P
         assert (root / path).read_bytes() == (b"\xe9" if path in latin else b"\xc3\xa9"), path
 
 
-# what commands print
+# output of commands
 
 
 async def test_output_in_another_encoding_is_read_as_the_file_is(tmp_path: Path) -> None:

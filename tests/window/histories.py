@@ -41,7 +41,7 @@ ARGUMENTS = (
 )
 arguments = st.sampled_from(ARGUMENTS) | st.text(max_size=4)
 sizes = st.sampled_from([1, 2, 3, 5, 0])  # none: only an import may bring that
-odd_ids = st.sampled_from(["", " ", "i" * 65, "看", "c0"])  # what an import may bring
+odd_ids = st.sampled_from(["", " ", "i" * 65, "看", "c0"])  # messages that only an import may contain
 
 metadata = st.sampled_from([Metadata()] * 8 + [Metadata(held="processing"), Metadata(held="refused")])
 ended: st.SearchStrategy[TextEnd] = st.sampled_from(["complete", "complete", "cut", "interrupted", "cancelled"])
@@ -144,7 +144,7 @@ def _slice(draw: st.DrawFn, branch: list[Message]) -> list[Message]:
 
 @st.composite
 def branches(draw: st.DrawFn) -> list[Message]:
-    """A branch, its fork with another end, a slice of the one merged into the other, and more said after it."""
+    """A branch, its fork with another end, a slice of the one merged into the other, and later messages."""
     maker = Maker(draw)
     main = _stretch(draw, maker, 12)
     for step in draw(st.lists(st.sampled_from(["fork", "merge", "double", "answer"]), max_size=3)):

@@ -1,4 +1,4 @@
-"""Whatever stands on a branch, the request that is made of it is one that every server takes."""
+"""A request built from any branch is valid for every server."""
 
 import msgspec
 import pytest

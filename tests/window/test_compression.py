@@ -1,4 +1,4 @@
-"""What a compression takes and leaves, for any history, pins, turn and budget; and telling the rest in short."""
+"""The messages that a compression drops and keeps, for any history, pins, turn and budget; and their summary."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -58,7 +58,7 @@ def of_size(tokens: int) -> str:
 
 
 class Case(NamedTuple):
-    """A history, and all that a plan for it is made of."""
+    """A history, and all inputs of a plan for it."""
 
     messages: list[Message]
     budget: Budget
@@ -114,7 +114,7 @@ sizes = st.sampled_from([1, 5, 40, 150, 600])
 
 @st.composite
 def conversations(draw: st.DrawFn, summary_tokens: int) -> list[Message]:
-    """Texts, what the model is not told of, requests with some or all of their results, perhaps an earlier summary."""
+    """Texts, messages not sent to the model, requests with some or all of their results, perhaps an earlier summary."""
     messages: list[Message] = [summary(of_size(draw(st.integers(1, summary_tokens))))] if draw(st.booleans()) else []
     calls = 0
     for kind in draw(st.lists(st.sampled_from(["user", "assistant", "calls", "calls", "mark", "error"]), max_size=25)):
@@ -278,7 +278,7 @@ def _again(case: Case, plan: CompressionPlan, of: SystemControl) -> Case:
     )
 
 
-# telling it in short
+# summaries
 
 characters = st.characters(codec=None)  # also halves of surrogate pairs
 texts = st.text(characters, max_size=400) | st.sampled_from(

@@ -1,4 +1,4 @@
-"""The one rule of the window: whatever stands on a branch, every call has exactly one result."""
+"""The rule of the window: for any branch, every call has exactly one result."""
 
 from typing import Any
 

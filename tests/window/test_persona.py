@@ -1,4 +1,4 @@
-"""What a persona says to the model."""
+"""The text of a persona in the prompt."""
 
 from pilothouse.domain.personas import Persona
 from pilothouse.window.persona import DEFAULT_IDENTITY, persona_text

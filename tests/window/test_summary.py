@@ -7,7 +7,7 @@ from pilothouse.window.tokens import Estimate
 
 
 class _Counting(Estimate):
-    """Adds up how much it was asked to count."""
+    """Adds up the characters it counts."""
 
     def __init__(self) -> None:
         self.characters = 0

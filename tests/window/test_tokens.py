@@ -37,7 +37,7 @@ RECORDS = [
     for number in range(40)
 ]
 
-# The estimate beside the true count: how far it may be below and above.
+# The allowed deviation of the estimate from the true count, below and above.
 SAMPLES = [
     ("English", ENGLISH, 0.0, 0.20),
     ("German", GERMAN, -0.10, 0.20),

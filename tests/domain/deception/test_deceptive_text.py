@@ -1,4 +1,4 @@
-"""What deceives the eye is marked by rule; ordinary text of any language is not."""
+"""Deceptive text is marked by rules; ordinary text of any language is not."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""What is printed hides nothing and moves nothing."""
+"""Printed text contains no character that hides or moves other text."""
 
 import pytest
 

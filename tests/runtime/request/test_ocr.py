@@ -1,4 +1,4 @@
-"""Reading text in images: with the real tesseract, and with stand-ins that misbehave as no real one does on order."""
+"""Reading text in images: with the real tesseract, and with stand-ins that misbehave on request."""
 
 import os
 import socket
@@ -29,7 +29,7 @@ async def refused(data: bytes, seconds: float = 30) -> ToolError:
 
 @pytest.fixture
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program of that name, first on the path; write it."""
+    """The path of a stand-in for tesseract, first on the PATH; tests write its script."""
     folder = tmp_path / "programs" / "bin"
     folder.mkdir(parents=True)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")

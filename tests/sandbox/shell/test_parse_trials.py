@@ -1,4 +1,4 @@
-"""A trial of the grammar that could not be run says nothing about the line: the next look tries again."""
+"""A failed trial of the grammar decides nothing about a line: the next classification tries again."""
 
 import errno
 import signal

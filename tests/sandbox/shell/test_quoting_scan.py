@@ -75,6 +75,6 @@ def test_a_line_that_the_scan_cannot_follow_is_uncertain_and_nothing_of_it_is_le
 
 @pytest.mark.parametrize("part", ["$ ", "'a' ", '"$(', "`", "${x", "(", "<(", "# ", "\\", '"$ $(a)" ', '"`', "$'"])
 def test_a_long_line_of_one_sign_is_judged(part: str) -> None:
-    """However deep it seems to be, and where nothing ends what was begun."""
+    """At any depth, and without an end of the construct."""
     line = "echo " + part * (1900 // len(part))
     assert classify(line).lines == (line,)

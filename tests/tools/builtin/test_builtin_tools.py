@@ -26,7 +26,7 @@ TOOLS = Registry(builtin_tools({**os.environ, "OPENAI_API_KEY": "sk-planted", "P
 
 
 async def use(root: Path, name: str, seconds: float = 30, **arguments: Any) -> str:
-    """Prepare, then run on what was prepared. Raises: ToolError."""
+    """Prepare a call, then run it. Raises: ToolError."""
     tool = TOOLS.tools[name]
     workspace = Workspace(root)
     parsed = parse_arguments(name, tool.parameters, arguments)

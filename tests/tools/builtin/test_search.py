@@ -1,4 +1,4 @@
-"""list_directory, glob and grep: what is found, what never is, and that grep answers alike with ripgrep and without."""
+"""list_directory, glob and grep: results, omissions, and equal answers of grep with and without ripgrep."""
 
 import asyncio
 import itertools
@@ -55,7 +55,7 @@ async def use(root: Path, tool: Any, *, private: list[Path] | None = None, **arg
 
 
 def a_call() -> CallId:
-    """What is left of a call is found, and ended, by its id: no two have the same."""
+    """Processes left by a call are found, and ended, by its unique id."""
     return CallId(f"call-{os.getpid()}-{next(NUMBERS)}")
 
 
@@ -520,7 +520,7 @@ def blurred(chance: Random, name: str) -> str:
 
 
 def grow(root: Path, paths: list[str], contents: Callable[[int], bytes] = lambda _: b"x\n") -> None:
-    """Plant what can be: a file may stand where another path wants a folder."""
+    """Create the possible paths: a file may be in the place of another path's folder."""
     for number, path in enumerate(paths):
         whole = os.fsencode(root) + b"/" + os.fsencode(path)
         try:
@@ -670,7 +670,7 @@ async def test_common_pattern_syntax_is_supported(tmp_path: Path, engine: str | 
     assert await use(tmp_path, Grep(engine), pattern=pattern) == f"a:2: {READ[pattern]}"
 
 
-# both engines
+# comparison of the engines
 
 ODD = [b"a", b"b c", b".h", b"d/e", b"d/f/g.txt", b"q'\"`$", b"new\nline", b"\xff\xfe", b"x.log", b"d/x.log", b"d/a"]
 RULES = [
@@ -691,7 +691,7 @@ RULES = [
 
 
 def a_file(chance: Random) -> bytes:
-    """Of every kind: line ends, marks, encodings, long lines, lone CRs, NULs, nothing."""
+    """Files of every kind: line ends, byte order marks, encodings, long lines, lone CRs, NULs, empty ones."""
     lines = [a_line(chance) for _ in range(chance.randint(0, 6))]
     end = chance.choice(["\n", "\n", "\r\n"])
     text = end.join(lines) + chance.choice(["", end])
@@ -778,7 +778,7 @@ def test_grep_answers_alike_with_ripgrep_and_without(chance: Random) -> None:
 @settings(max_examples=3000 if LONG else 300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(CHANCE)
 def test_ripgrep_takes_every_pattern(chance: Random) -> None:
-    """Asked directly: were it to fail, the search would be done without it and nobody would notice."""
+    """ripgrep is run directly: if it failed, the search would silently be done without it."""
     pattern = a_pattern(chance) or "a"
     try:
         patterns.check_regex(pattern)
@@ -873,5 +873,5 @@ def test_a_file_swapped_for_a_link_after_the_walk_is_not_read(tmp_path: Path) ->
 
 
 def test_the_search_runs_alone_with_the_standard_library() -> None:
-    """It must not load the package: it is to start soon."""
+    """The module must not load the package, to start quickly."""
     assert "pilothouse" not in Path(scanner.__file__).read_text()

@@ -1,4 +1,4 @@
-"""A confined command has a temporary folder of its own, which is gone when the command has ended."""
+"""A confined command has its own temporary folder, which is removed when the command has ended."""
 
 import os
 import shutil

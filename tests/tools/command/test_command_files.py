@@ -1,4 +1,4 @@
-"""What a command runs is what was shown: scripts and the first files of known runners are part of an approval."""
+"""A command runs the files that were shown: scripts and the first files of known runners are part of an approval."""
 
 import json
 import os
@@ -40,7 +40,7 @@ async def prepared(execute: Execute, command: str, folder: Path, cwd: str = ".")
 async def is_refused(
     execute: Execute, command: str, folder: Path, shown: CallPreview, artifacts: ArtifactStore | None = None
 ) -> bool:
-    """Whether the command, as it was shown, does not run now."""
+    """Whether the command, as shown, is refused now."""
     job = ToolContext(
         call_id=CallId("call"),
         workspace=Workspace(folder),
@@ -314,7 +314,7 @@ async def test_the_record_says_when_what_a_command_runs_may_change(tmp_path: Pat
 
 
 async def test_git_runs_what_its_configuration_and_hooks_say(tmp_path: Path, execute: Execute) -> None:
-    """Both are compared when the command starts: where they are known, nothing else is left to be told."""
+    """Both files are compared when the command starts: if they are known, no other warning is needed."""
     covered = ("git add x", "git commit -m x", "git tag v1", "git switch -c x")
     elsewhere = ("git -c core.pager=x add x", "git --git-dir=x add x", "cd $x && git add x", "git -C . -c x.y=z add x")
     for command in covered:

@@ -1,4 +1,4 @@
-"""What a command line may not name or write, whichever way `..` behind a link is read."""
+"""Paths that a command line may not name or write, in every interpretation of `..` after a link."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Settings of git: one table says which of them start nothing, for cards, for `git config` and for undo."""
+"""Settings of git: one table of harmless settings, for cards, for `git config` and for undo."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Each limit of a command line also holds for a line that another command is given (`sh -c`)."""
+"""Every limit of a command line also holds for a line passed to another command (`sh -c`)."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""The card is silent only for command lines that are known to be plain: nothing but the line and noted files decides
+"""The card has no warning only for command lines known to be plain: only the line and the compared files decide
 what they run."""
 
 import os

@@ -1,4 +1,4 @@
-"""Connections for tests, and what must hold around every server that misbehaves."""
+"""Connections for tests, and checks around every server that misbehaves."""
 
 import asyncio
 import contextlib
@@ -32,7 +32,7 @@ async def connected(
     on_change: Callable[[Connection], None] = lambda connection: None,
     is_ready: bool = True,
 ) -> AsyncIterator[Connection]:
-    """A connection, and nothing left of it afterwards. A busy machine may take its time over the end."""
+    """A connection, without a process left afterwards. A busy machine may take some time to end them."""
     connection = Connection(
         definition, environment=ENVIRONMENT, ambient=ambient or SystemAmbient(), on_change=on_change
     )
@@ -51,7 +51,7 @@ async def connected(
 
 @contextlib.asynccontextmanager
 async def beside_a_healthy_one(name: str) -> AsyncIterator[None]:
-    """Another server in the same process goes on answering, and memory stays flat."""
+    """Another server in the same process keeps answering, and memory stays flat."""
     async with connected(fake(f"beside-{name}")) as neighbour:
         Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
         before = memory("VmRSS")

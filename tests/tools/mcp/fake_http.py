@@ -40,7 +40,7 @@ class FakeHttp:
         return await self.answer(request, message)
 
     async def events(self, request: web.Request) -> web.StreamResponse:
-        if "last-event-id" in request.headers:  # it is resumed, and ends again at once
+        if "last-event-id" in request.headers:  # a resumed stream ends again at once
             return await stream(request, b"id: 2\nretry: 0\ndata:\n\n")
         return web.Response(status=405)
 

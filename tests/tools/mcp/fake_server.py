@@ -1,5 +1,5 @@
-"""A server written by hand, without any SDK, so that it can misbehave: its first argument says how it starts, and
-each of its tools is one way of going wrong."""
+"""An MCP server without any SDK, so that it can misbehave: its first argument is the way it starts, and
+each of its tools is one kind of failure."""
 
 import json
 import os
@@ -87,7 +87,7 @@ def change(number: Any, arguments: dict[str, Any]) -> None:
 
 
 def daemon(number: Any, arguments: dict[str, Any]) -> None:
-    """It leaves the group, and holds our output."""
+    """Start a daemon that leaves the process group and keeps the output open."""
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:

@@ -1,4 +1,4 @@
-"""What a connection gives: tools, results, changes, questions; two conversations at once."""
+"""A connection: tools, results, changes, questions; two conversations at once."""
 
 import asyncio
 import json
@@ -139,7 +139,7 @@ async def test_a_question_is_declined_where_nobody_can_be_asked() -> None:
         for asker in (None, declines, breaks, odd):
             assert json.loads((await it.call("elicit", {}, asker=asker)).text) == {"action": "decline"}
         assert json.loads((await it.call("elicit", {"mode": "url"}, asker=says_red)).text) == {"action": "decline"}
-        # of two calls over one pipe, nobody can say which is meant
+        # with two calls over one pipe, the call of a question is unknown
         other = asyncio.create_task(it.call("slow", {"seconds": 0.5}, asker=says_red))
         await asyncio.sleep(0.1)
         assert json.loads((await it.call("elicit", {}, asker=says_red)).text) == {"action": "decline"}
@@ -190,7 +190,9 @@ async def test_a_server_of_the_current_revision_asks_and_changes() -> None:
     async with connected(definition) as it:
         assert it.protocol == "2026-07-28"
         calls = [it.call("paint", {"thing": thing}, asker=says_red) for thing in ("house", "boat")]
-        house, boat = await asyncio.gather(*calls)  # here a question belongs to its call: two at once are told apart
+        house, boat = await asyncio.gather(
+            *calls
+        )  # over HTTP a question belongs to its call: two at once are distinguished
         assert house.text == "house is red, when asked 'Which colour for house?'"
         assert boat.text == "boat is red, when asked 'Which colour for boat?'"
         declined = await it.call("paint", {"thing": "house"})

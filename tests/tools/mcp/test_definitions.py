@@ -1,4 +1,4 @@
-"""The file that names the servers: the forms in which programs write it, and every way in which it can be wrong."""
+"""The file of MCP servers: the forms that programs write, and every possible mistake."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A server that cannot be connected to: one sentence that says what failed, why, and what to do."""
+"""An MCP server that cannot be reached: one sentence with the failure, its cause, and what to do."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ Answer = bytes | None
 
 
 def fresh_name() -> str:
-    """Tests run beside each other, and look for what is left of a server by its name."""
+    """Tests run concurrently, and find left processes of a server by its name."""
     return f"far-{uuid.uuid4().hex[:8]}"
 
 

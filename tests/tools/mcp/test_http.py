@@ -1,4 +1,4 @@
-"""A server at an address that goes wrong: bounded, clear, and nobody else is harmed."""
+"""Failures of an MCP server over HTTP: bounded, clear, and without effect on others."""
 
 from collections.abc import Mapping
 

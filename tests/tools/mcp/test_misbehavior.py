@@ -1,4 +1,4 @@
-"""A server that goes wrong ends in a clear status, in bounded time, and harms nobody else."""
+"""A misbehaving MCP server ends in a clear status, in bounded time, without effect on others."""
 
 import asyncio
 import json
@@ -62,7 +62,7 @@ async def test_a_server_that_dies_in_a_call_fails_that_call_and_restarts() -> No
         assert it.restarts == 1
         received = json.loads((await it.call("received", {})).text)
         called = [one["params"]["name"] for one in received if one["method"] == "tools/call"]
-        assert called == ["received"]  # nothing was repeated
+        assert called == ["received"]  # no call was repeated
 
 
 async def test_the_count_starts_again_after_a_minute_of_being_ready() -> None:

@@ -34,7 +34,7 @@ def free_port() -> int:
 
 @contextlib.asynccontextmanager
 async def listening(*command: str, port: int) -> AsyncIterator[subprocess.Popen[bytes]]:
-    """A server of its own, at a port of this machine."""
+    """An MCP server at a local port."""
     process = subprocess.Popen(
         command, env={**ENVIRONMENT, "PORT": str(port)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

@@ -1,4 +1,4 @@
-"""What undo keeps is bounded, told where it ends, and costs a command nothing that grows with earlier commands."""
+"""Undo data is bounded, its limits are reported, and its cost for a command does not grow with earlier commands."""
 
 import os
 import shutil
@@ -30,7 +30,7 @@ def never() -> bool:
 
 
 def write(log: ChangeLog, workspace: Workspace, path: str, data: bytes, call: str) -> None:
-    """What an edit does: note what a file holds, then replace it."""
+    """Edit a file as a tool does: record its content, then replace it."""
     before = (workspace.root / path).read_bytes()
     (workspace.root / path).write_bytes(data)
     after = Entries(workspace).state(path).content
@@ -152,7 +152,7 @@ def test_all_baselines_together_are_bounded(tmp_path: Path) -> None:
 
 
 def test_a_change_of_the_same_size_within_the_same_tick_is_noticed(tmp_path: Path) -> None:
-    """The rule of racy files: times that are too fresh prove nothing."""
+    """The rule for racy files: very recent times do not prove that a file is unchanged."""
     root = tmp_path / "w"
     root.mkdir()
     workspace = Workspace(root)
@@ -164,7 +164,7 @@ def test_a_change_of_the_same_size_within_the_same_tick_is_noticed(tmp_path: Pat
     with open(path, "r+b") as file:
         file.write(b"two")
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    # What a coarse clock shows: a second change with the very times of the first.
+    # With a coarse clock, a second change has the same times as the first.
     before.files["a"] = before.files["a"]._replace(
         stat=before.files["a"].stat._replace(ctime_ns=path.stat().st_ctime_ns)
     )

@@ -1,4 +1,4 @@
-"""Undo says exactly what a command changed in a repository's records, which it leaves as they are."""
+"""Undo reports exactly the changes of a command to a repository's records, and leaves those unchanged."""
 
 import os
 import subprocess

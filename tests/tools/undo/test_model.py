@@ -1,8 +1,8 @@
 """Undo against a simple model: generated histories of edits, commands, foreign edits, undos and restarts.
 
-The model knows the tree before every change of the agent. What undo promises is checked after every step: all of the
-last change is put back but for what somebody else has changed since; that is named, and stays as it is. A person's own
-edit is never lost, and the next undo goes to the change before.
+The model knows the tree before every change of the agent. The promises of undo are checked after every step: all of the
+last change is restored except files changed by others since, which are named and stay unchanged. A person's own
+edit is never lost, and the next undo goes to the previous change.
 """
 
 import asyncio
@@ -58,13 +58,13 @@ def tree_of(root: Path) -> Tree:
 
 
 class History:
-    """One generated history over a real folder."""
+    """A generated history over a real folder."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.random = random.Random(seed)
         self.root = folder / "workspace"
         self.root.mkdir(parents=True)
-        # The data directory lies beside the workspace, inside it, or above it.
+        # The data directory is beside the workspace, inside it, or above it.
         place = self.random.choice(["beside", "inside", "above"])
         self.data = {"beside": folder / "data", "inside": self.root / ".local" / "data", "above": folder}[place]
         self.context = self.data / "contexts" / "one" / "artifacts"
@@ -132,7 +132,7 @@ class History:
         self.changed(f"command {done}", before)
 
     def act(self) -> str:
-        """What a command may do to the workspace."""
+        """Changes that a command may make to the workspace."""
         name, other = self.random.choice(NAMES), self.random.choice(NAMES)
         path = self.root / name
         kind = self.random.choice(KINDS)
@@ -207,7 +207,7 @@ class History:
             self.stack.append((before, after))
 
     def is_as_before(self, before: Tree, after: Tree) -> bool:
-        """Whether somebody else has already put back all of a change: then it is passed over."""
+        """Whether a change was already reverted by others: undo skips such a change."""
         now = self.now()
         touched = {path for path in {*before, *after} if before.get(path) != after.get(path)}
         created = {path for path in touched if after.get(path) == FOLDER and path not in before}
@@ -274,18 +274,18 @@ def copies(left: Sequence[Reason]) -> list[str]:
 
 
 def has_content(before: Tree, after: Tree, path: str) -> bool:
-    """Whether undoing a change needs what a file or link held before."""
+    """Whether undoing a change needs the earlier content of a file or link."""
     old, new = before.get(path, FOLDER), after.get(path, FOLDER)
     return old != FOLDER and old[:2] != new[:2]
 
 
 def is_blocked(tree: Tree, path: str) -> bool:
-    """Whether a file or a link stands at a path, or in the place of a folder above it."""
+    """Whether there is a file or a link at a path, or in the place of a folder above it."""
     return any(tree.get(str(each), FOLDER) != FOLDER for each in (Path(path), *Path(path).parents))
 
 
 def is_foreign(path: str, before: Tree, after: Tree, now: Tree) -> bool:
-    """Whether somebody else has changed a file, something in its place, or what blocks its place."""
+    """Whether others have changed a file, its replacement, or an entry that blocks its place."""
     if now.get(path) not in (before.get(path), after.get(path)):
         return True
     inside = {each for each in now if each.startswith(f"{path}/")}
