@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks.systems import ROOT, Bare, peer, peer_alone, pilothouse, provider, side_by_side
+from benchmarks.systems import ROOT, BareClient, peer, peer_alone, pilothouse, provider, side_by_side
 from pilothouse.domain.signals import ContentDelta
 from pilothouse.domain.value import Value
 from pilothouse.llm.script import Answer, Script, ScriptedCall
@@ -114,7 +114,7 @@ async def tool_round_in_process(folder: Path) -> Row:
         call = ScriptedCall(tool="noop", arguments={"text": str(number)})
         answers += [Answer(calls=(call,)), Answer(text="done"), Answer(text="words")]
     ours, floor = [], []
-    bare = Bare("", folder / "log")
+    bare = BareClient("", folder / "log")
     async with pilothouse(folder / "data", "", ScriptedAdapter(Script(turn=tuple(answers)))) as runtime:
         context_id = await runtime.create_context(folder)
         for _ in range(turns):
@@ -176,7 +176,7 @@ async def _history(folder: Path, count: int, *, warm: bool) -> tuple[float, floa
     body = b'{"messages":[' + b",".join([b'{"role":"user","content":"' + b"x" * 200 + b'"}'] * count) + b"]}"
     ours, floor = [], []
     with provider(deltas=5) as address:
-        bare = Bare(address, folder / "log")
+        bare = BareClient(address, folder / "log")
         context_id = await make_history(folder / "data", folder, count)
         runtime = pilothouse(folder / "data", address)
         for number in range(8 if warm else 3):
@@ -253,7 +253,7 @@ async def hundred_streams(folder: Path) -> Row:
             began, cpu = time.perf_counter(), time.process_time()
             await asyncio.gather(*(_watched(runtime, context_id, gaps) for context_id in contexts))
             ours, wall = time.process_time() - cpu, time.perf_counter() - began
-        bare = Bare(address, folder / "log")
+        bare = BareClient(address, folder / "log")
         cpu = time.process_time()
         await asyncio.gather(*(bare.ask(HELLO) for _ in range(100)))
         floor = time.process_time() - cpu

@@ -170,7 +170,7 @@ async def connected(process: Process) -> AsyncIterator[Connection]:
         connection.close()
 
 
-class Watched:
+class WatchedAnswer:
     """A received answer: for each piece the time when the model wrote it and when it arrived, in nanoseconds."""
 
     def __init__(self) -> None:
@@ -200,8 +200,8 @@ async def new_context(connection: Connection) -> str:
     return context_id
 
 
-async def _watch_chat(connection: Connection, path: str) -> Watched:
-    watched = Watched()
+async def _watch_chat(connection: Connection, path: str) -> WatchedAnswer:
+    watched = WatchedAnswer()
     async for events in connection.stream("POST", path, {"message": "words please"}):
         watched.take(events)
     return watched
@@ -211,7 +211,7 @@ class Puller:
     """Sends a message in a context and follows the answer: after each signal it pulls the next part."""
 
     def __init__(self, context_id: str, connection: Connection, wanted: int) -> None:
-        self.watched = Watched()
+        self.watched = WatchedAnswer()
         self._context = f"/api/contexts/{context_id}"
         self._connection = connection
         self._wanted = wanted
@@ -240,10 +240,10 @@ async def _listen(connection: Connection, path: str, pullers: dict[str, Puller],
             pullers[data["context_id"]].tell(data)
 
 
-class Seen:
+class Reading:
     """Figures of all readers together, and their cost for the server."""
 
-    def __init__(self, watched: Sequence[Watched], cpu: float, wall: float) -> None:
+    def __init__(self, watched: Sequence[WatchedAnswer], cpu: float, wall: float) -> None:
         self.cpu = cpu
         self.wall = wall
         self.pieces = sum(len(each.pieces) for each in watched)
@@ -252,17 +252,17 @@ class Seen:
         self.in_time = sum(each.in_time() for each in watched) / self.pieces
 
 
-async def _measured(process: Process, wanted: int, work: Callable[[], Awaitable[Sequence[Watched]]]) -> Seen:
+async def _measured(process: Process, wanted: int, work: Callable[[], Awaitable[Sequence[WatchedAnswer]]]) -> Reading:
     cpu, began = process.cpu(), time.perf_counter()
     async with asyncio.timeout(SECONDS_AT_MOST):
         watched = await work()
-    readings = Seen(watched, process.cpu() - cpu, time.perf_counter() - began)
+    readings = Reading(watched, process.cpu() - cpu, time.perf_counter() - began)
     if readings.pieces != wanted:
         raise RuntimeError(f"{readings.pieces} pieces came, not {wanted}")
     return readings
 
 
-async def read_chats(process: Process, count: int, deltas: int = DELTAS) -> Seen:
+async def read_chats(process: Process, count: int, deltas: int = DELTAS) -> Reading:
     """A number of pullers at a time, each over its own connection, in existing contexts."""
     async with contextlib.AsyncExitStack() as stack:
         chats = []
@@ -270,13 +270,13 @@ async def read_chats(process: Process, count: int, deltas: int = DELTAS) -> Seen
             connection = await stack.enter_async_context(connected(process))
             chats.append((connection, f"/api/chat/{await new_context(connection)}" if process.is_ours else "/chat"))
 
-        async def work() -> list[Watched]:
+        async def work() -> list[WatchedAnswer]:
             return await asyncio.gather(*(_watch_chat(connection, path) for connection, path in chats))
 
         return await _measured(process, count * deltas, work)
 
 
-async def read_pulls(process: Process, count: int, *, one_stream: bool) -> Seen:
+async def read_pulls(process: Process, count: int, *, one_stream: bool) -> Reading:
     """Signals of all contexts over one connection, or each over its own; pulls over one connection a context."""
     async with contextlib.AsyncExitStack() as stack:
         pullers = {}
@@ -293,7 +293,7 @@ async def read_pulls(process: Process, count: int, *, one_stream: bool) -> Seen:
             listening.append(asyncio.ensure_future(_listen(connection, path, pullers, is_open)))
             await is_open.wait()
 
-        async def work() -> list[Watched]:
+        async def work() -> list[WatchedAnswer]:
             await asyncio.gather(*(puller.run() for puller in pullers.values()))
             return [puller.watched for puller in pullers.values()]
 

@@ -19,7 +19,7 @@ from benchmarks.readers import (
     TOKEN,
     Connection,
     Process,
-    Seen,
+    Reading,
     both,
     connected,
     model,
@@ -68,7 +68,7 @@ async def served_streams(folder: Path) -> list[Row]:
     ]
 
 
-def _keeps_up(label: str, reading: Seen, floor: Seen) -> list[Row]:
+def _keeps_up(label: str, reading: Reading, floor: Reading) -> list[Row]:
     gap, least = _percentile(reading.gaps, 99), _percentile(floor.gaps, 99)
     name, more = f"{STREAMS} {label}: CPU of {reading.wall:.1f} s", f"  p99 gap, {reading.in_time:.0%} came in time"
     return [

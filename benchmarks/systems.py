@@ -52,7 +52,7 @@ def pilothouse(data: Path, address: str, adapter: Adapter | None = None) -> Runt
     )
 
 
-class Bare:
+class BareClient:
     """The floor: an HTTP client that reads lines and decodes them, and one durable append for each message."""
 
     def __init__(self, address: str, log: Path) -> None:
@@ -81,10 +81,12 @@ class Bare:
 
 
 @asynccontextmanager
-async def side_by_side(folder: Path, *, deltas: int, mode: str = "agent") -> AsyncIterator[tuple[Runtime, str, Bare]]:
+async def side_by_side(
+    folder: Path, *, deltas: int, mode: str = "agent"
+) -> AsyncIterator[tuple[Runtime, str, BareClient]]:
     """Ours with an open context, and a bare client, both on one provider."""
     with provider(deltas=deltas) as address:
-        bare = Bare(address, folder / "log")
+        bare = BareClient(address, folder / "log")
         async with pilothouse(folder / "data", address) as runtime:
             yield runtime, await runtime.create_context(folder, mode=mode), bare
         await bare.close()

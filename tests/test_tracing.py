@@ -21,7 +21,7 @@ from pilothouse.testing.ambient import ManualAmbient
 from pilothouse.testing.world import World
 from pilothouse.tracing import Tracing, tracing_from
 from tests.support.assertions import present
-from tests.support.held_store import DONE, asks
+from tests.support.held_store import DONE, calls_answer
 from tests.support.scale import HANG_SECONDS
 
 SECRET = "the plum is ripe"
@@ -80,7 +80,7 @@ async def test_a_turn_has_spans_of_its_rounds_and_calls_with_the_conventions_att
 
 
 async def test_a_turn_that_waits_has_a_span_before_and_one_after(tmp_path: Path) -> None:
-    world, exporter = traced(tmp_path, asks(("change", "a")), DONE)
+    world, exporter = traced(tmp_path, calls_answer(("change", "a")), DONE)
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id)

@@ -22,7 +22,7 @@ from pilothouse.tools.builtin.edit_file import EditFile, WriteFile
 from pilothouse.tools.builtin.execute import MAX_COMMAND_CHARACTERS, Execute
 from pilothouse.tools.builtin.grep.tool import Grep, find_ripgrep
 from pilothouse.tools.text_encoding import UTF_8
-from tests.support.mcp_tools import says
+from tests.support.mcp_tools import answer_with_calls
 
 DONE = Answer(text="done")
 
@@ -41,7 +41,7 @@ class CostlyTool(NoteTool):
 
 async def test_a_call_that_the_mode_denies_is_denied_before_it_is_prepared(tmp_path: Path) -> None:
     tool = CostlyTool()
-    world = World(tmp_path, says(("costly", {"text": "a"})), DONE, tools=[tool])
+    world = World(tmp_path, answer_with_calls(("costly", {"text": "a"})), DONE, tools=[tool])
     async with world.runtime:
         context_id = await world.start("plan")
         await world.turn(context_id)
@@ -54,7 +54,9 @@ async def test_a_call_that_the_mode_denies_reads_no_file(tmp_path: Path, monkeyp
     (tmp_path / "a.txt").write_text("a")
     edits = {"path": "a.txt", "edits": [{"old_text": "a", "new_text": "b"}]}
     writes = {"path": "a.txt", "content": "b"}
-    world = World(tmp_path, says(("edit_file", edits), ("write_file", writes)), DONE, tools=[EditFile(), WriteFile()])
+    world = World(
+        tmp_path, answer_with_calls(("edit_file", edits), ("write_file", writes)), DONE, tools=[EditFile(), WriteFile()]
+    )
 
     read: list[str] = []
     original = Workspace.read
@@ -88,7 +90,9 @@ class SlowDenied(NoteTool):
 
 async def test_a_call_is_prepared_when_the_mode_changes_before_its_decision(tmp_path: Path) -> None:
     tool, slow = CostlyTool(), SlowDenied()
-    world = World(tmp_path, says(("costly", {"text": "a"}), ("slow", {"text": "b"})), DONE, tools=[tool, slow])
+    world = World(
+        tmp_path, answer_with_calls(("costly", {"text": "a"}), ("slow", {"text": "b"})), DONE, tools=[tool, slow]
+    )
     async with world.runtime:
         context_id = await world.start("plan")
         await world.runtime.send(context_id, "go")
@@ -104,7 +108,7 @@ async def test_a_call_is_prepared_when_the_mode_changes_before_its_decision(tmp_
 
 async def test_arguments_that_are_too_long_are_refused_unread(tmp_path: Path) -> None:
     long = "x" * (MAX_ARGUMENTS_CHARACTERS + 1)
-    world = World(tmp_path, says(("change", {"text": long})), DONE)
+    world = World(tmp_path, answer_with_calls(("change", {"text": long})), DONE)
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id)
@@ -128,7 +132,7 @@ async def test_arguments_that_are_too_long_are_refused_unread(tmp_path: Path) ->
 async def test_a_call_that_would_cost_too_much_is_refused_with_a_reason(
     tmp_path: Path, tool: Any, arguments: dict[str, Any]
 ) -> None:
-    world = World(tmp_path, says((tool.name, arguments)), DONE, tools=[tool])
+    world = World(tmp_path, answer_with_calls((tool.name, arguments)), DONE, tools=[tool])
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id)

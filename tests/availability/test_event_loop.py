@@ -25,7 +25,7 @@ from pilothouse.tools.builtin.edit_file import MAX_EDITS
 from pilothouse.tools.builtin.grep.tool import Grep
 from tests.availability.large_inputs import SIZE, large_arguments, large_bodies, nested
 from tests.availability.loop_lag import LoopWatch, max_gap_seconds
-from tests.server.test_access import House, house, named
+from tests.server.test_access import AccessFixture, access_fixture, named
 from tests.support.scale import LONG, Record
 
 _MEASUREMENTS = 3
@@ -91,7 +91,7 @@ class Figures:
             watch = await drive()
         self.add(name, watch)
 
-    def told(self) -> str:
+    def summary(self) -> str:
         ordered = sorted(self._walls)
         p99 = ordered[int(0.99 * (len(ordered) - 1))] * 1000
         return (
@@ -99,7 +99,7 @@ class Figures:
         )
 
 
-async def driven(world: World, mode: str) -> LoopWatch:
+async def turn_lag(world: World, mode: str) -> LoopWatch:
     watch = LoopWatch()
     context_id = await world.start(mode)
     with watch.watching():
@@ -146,7 +146,7 @@ async def test_no_tool_blocks_the_event_loop_on_large_input(tmp_path: Path, name
 
     for mode in ("agent", "plan") if LONG else ("agent",):
         await figures.measure(f"{name} in {mode}", partial(drive, mode))
-    record_property(f"loop lag, {name}", figures.told())
+    record_property(f"loop lag, {name}", figures.summary())
     assert not figures.held_up
 
 
@@ -159,15 +159,15 @@ async def test_the_search_without_ripgrep_does_not_block_the_event_loop(
     world = World(tmp_path, Answer(calls=(call,)), Answer(text="done"), tools=[Grep(None, seconds=0.5)])
     figures = Figures()
     async with world.runtime:
-        figures.add("grep", await driven(world, "agent"))
-    record_property("loop lag, a regular expression that runs away", figures.told())
+        figures.add("grep", await turn_lag(world, "agent"))
+    record_property("loop lag, a regular expression that runs away", figures.summary())
     assert not figures.held_up
 
 
 # routes
 
 
-def paths_of(here: House, route: Route) -> Iterator[str]:
+def paths_of(here: AccessFixture, route: Route) -> Iterator[str]:
     """With long names, and with a long query."""
     path = here.path(route)
     yield path
@@ -184,7 +184,7 @@ def path_parameters(route: Route) -> list[str]:
     return [name for name in names if name != "context_id"]
 
 
-def bodies_of(here: House, route: Route) -> Iterator[bytes | None]:
+def bodies_of(here: AccessFixture, route: Route) -> Iterator[bytes | None]:
     yield here.body(route)
     if route.signature.body is bytes:
         yield b"x" * SIZE
@@ -196,7 +196,7 @@ def bodies_of(here: House, route: Route) -> Iterator[bytes | None]:
         yield from (msgspec.json.encode(body) for _, body in large_bodies(route.body_example))
 
 
-async def asked(here: House, route: Route, path: str, body: bytes | None) -> LoopWatch:
+async def request_lag(here: AccessFixture, route: Route, path: str, body: bytes | None) -> LoopWatch:
     watch = LoopWatch()
     with watch.watching():
         await here.ask(route, path=path, body=body)
@@ -207,7 +207,7 @@ async def asked(here: House, route: Route, path: str, body: bytes | None) -> Loo
 @pytest.mark.seconds(240)
 async def test_no_route_blocks_the_event_loop_on_large_bodies(tmp_path: Path, record_property: Record) -> None:
     figures = Figures()
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         runtime = here.world.runtime
         context_id = here.ids["context_id"]
         for text in ("x\n" * (SIZE // 2), "é " * (SIZE // 4), "**a** `b` [c](d) | e\n" * (SIZE // 20)):
@@ -216,6 +216,6 @@ async def test_no_route_blocks_the_event_loop_on_large_bodies(tmp_path: Path, re
         for route in sorted(ROUTES, key=lambda each: (each.method == "DELETE", "{context_id}" in each.path)):
             for path in paths_of(here, route):
                 for body in bodies_of(here, route):
-                    await figures.measure(named(route), partial(asked, here, route, path, body))
-    record_property("loop lag, routes", figures.told())
+                    await figures.measure(named(route), partial(request_lag, here, route, path, body))
+    record_property("loop lag, routes", figures.summary())
     assert not figures.held_up

@@ -41,7 +41,7 @@ async def served(folder: Path) -> AsyncIterator[Served]:
         yield here
 
 
-async def refused(awaited: Awaitable[object]) -> tuple[int, str]:
+async def refusal_of(awaited: Awaitable[object]) -> tuple[int, str]:
     with pytest.raises(ServerError) as error:
         await awaited
     assert error.value.problem.code is not None
@@ -83,7 +83,7 @@ async def test_one_user_cannot_take_all_streams(tmp_path: Path) -> None:
             for stream in streams:
                 await anext(stream)
             third = anna.events("GET", "/api/stream")
-            assert await refused(anext(third)) == (429, "too_many_streams_of_user")
+            assert await refusal_of(anext(third)) == (429, "too_many_streams_of_user")
             await anext(others := bob.events("GET", "/api/stream"))
             await ended(streams[0])
             while here.server_state.metrics.streams_of("anna") > 1:
@@ -234,7 +234,7 @@ async def test_costly_json_blocks_the_event_loop_on_no_route(tmp_path: Path, rec
                 answer = await post(here, here.token, path, body % small, kind="application/json")
             figures.add(path, watch)
             assert answer[0].startswith(b"http/1.1 413"), path
-    record_property("loop lag, costly JSON", figures.told())
+    record_property("loop lag, costly JSON", figures.summary())
     assert not figures.held_up
     assert MAX_JSON_VALUES == 100_000
 

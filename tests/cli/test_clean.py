@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from pilothouse.storage.files.store import FileStore
-from tests.support.mcp_tools import DONE, NOW, furnished, runs
+from tests.support.mcp_tools import DONE, NOW, runs, world_with_tools
 from tests.support.scale import HANG_SECONDS
 
 
@@ -18,9 +18,9 @@ def pilothouse(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[st
     )
 
 
-async def used(folder: Path) -> str:
+async def used_data_directory(folder: Path) -> str:
     """A data directory with a conversation, undo data, a cache and remnants."""
-    world = furnished(folder, runs("echo new > a; seq 1 20000"), DONE)
+    world = world_with_tools(folder, runs("echo new > a; seq 1 20000"), DONE)
     (world.workspace / "a").write_bytes(bytes(2_000_000))
     async with world.runtime:
         context_id = await world.start()
@@ -32,7 +32,7 @@ async def used(folder: Path) -> str:
 
 
 async def test_clean_lists_caches_and_remnants_first_and_frees_them_with_yes(tmp_path: Path) -> None:
-    context_id = await used(tmp_path)
+    context_id = await used_data_directory(tmp_path)
     shown = pilothouse(tmp_path, "clean")
     assert shown.returncode == 0, shown.stderr
     assert context_id in shown.stdout
@@ -42,14 +42,14 @@ async def test_clean_lists_caches_and_remnants_first_and_frees_them_with_yes(tmp
     freed = pilothouse(tmp_path, "clean", "--yes")
     assert "Freed 3.0 MB." in freed.stdout, freed.stdout + freed.stderr
     assert not (tmp_path / "data" / "cache").exists()
-    again = furnished(tmp_path, ids_from=1000)
+    again = world_with_tools(tmp_path, ids_from=1000)
     async with again.runtime:
         assert list((await again.runtime.undo(context_id)).paths) == ["a"], "what undo needs is no cache"
         assert (again.workspace / "a").read_bytes() == bytes(2_000_000)
 
 
 async def test_undo_data_that_has_expired_is_freed(tmp_path: Path) -> None:
-    context_id = await used(tmp_path)
+    context_id = await used_data_directory(tmp_path)
     pilothouse(tmp_path, "clean", "--yes")
     (pack,) = (tmp_path / "data" / "contexts" / context_id / "artifacts" / "before").iterdir()
     os.utime(pack, (pack.stat().st_mtime - 31 * 86_400,) * 2)
@@ -58,7 +58,7 @@ async def test_undo_data_that_has_expired_is_freed(tmp_path: Path) -> None:
 
 
 async def test_clean_frees_nothing_that_a_running_server_uses(tmp_path: Path) -> None:
-    await used(tmp_path)
+    await used_data_directory(tmp_path)
     store = FileStore(tmp_path / "data", now=lambda: NOW)
     (tmp_path / "data" / "cache").mkdir(exist_ok=True)
     result = pilothouse(tmp_path, "clean", "--yes")

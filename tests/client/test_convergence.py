@@ -34,7 +34,7 @@ from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from tests.server.restartable_server import Zygote, free_port
 from tests.support.assertions import content_of, present
-from tests.support.held_store import asks
+from tests.support.held_store import calls_answer
 from tests.support.scale import LONG, Record
 
 RUNS = 200 if LONG else 10
@@ -42,7 +42,7 @@ TOKEN = "a-token-for-tests-only"
 PULLS_AT_ONCE = 8
 
 
-class Brisk(SystemAmbient):
+class QuickRetryAmbient(SystemAmbient):
     """Retries come sooner than for people, spread by the run's own seed."""
 
     def __init__(self, fraction: Callable[[], float]) -> None:
@@ -74,7 +74,7 @@ class Model(FakeProvider):
         await super().__aenter__()
         return self
 
-    async def until_asked(self, times: int) -> None:
+    async def until_requested(self, times: int) -> None:
         while len(self.requests) < times:
             self._was_asked.clear()
             await self._was_asked.wait()
@@ -107,7 +107,7 @@ def _has_more_to_do(request: dict[str, Any]) -> bool:
     return rounds < (2 if messages[last]["content"].endswith("0") else 1)
 
 
-class Host:
+class RestartedServer:
     """A server that is killed and comes back: on the same port, with the same data."""
 
     def __init__(self, zygote: Zygote, folder: Path, model: FakeProvider) -> None:
@@ -147,7 +147,7 @@ class Host:
             status = await asyncio.to_thread(self._zygote.wait, pid)
             assert status == (number if number == signal.SIGKILL else 0)
 
-    async def __aenter__(self) -> "Host":
+    async def __aenter__(self) -> "RestartedServer":
         await self.start()
         return self
 
@@ -155,7 +155,7 @@ class Host:
         await self.end(signal.SIGKILL)
 
 
-class Watch:
+class PieceRecorder:
     """Records the pieces of each message while it is streamed."""
 
     def __init__(self) -> None:
@@ -249,19 +249,19 @@ async def test_a_replica_converges_through_cut_connections_and_kills(
     fractions = [random.Random(chance.random()).random for _ in range(3)]
     async with (
         Model(random.Random(chance.random())) as model,
-        Host(zygote, tmp_path, model) as host,
+        RestartedServer(zygote, tmp_path, model) as host,
         Proxy(host.port, fractions[0]) as proxy,
-        Client(host.url, TOKEN, ambient=Brisk(fractions[1])) as direct,
-        Client(f"http://127.0.0.1:{proxy.port}", TOKEN, ambient=Brisk(fractions[2])) as client,
+        Client(host.url, TOKEN, ambient=QuickRetryAmbient(fractions[1])) as direct,
+        Client(f"http://127.0.0.1:{proxy.port}", TOKEN, ambient=QuickRetryAmbient(fractions[2])) as client,
     ):
         mode = "supervised" if chance.random() < 0.4 else "agent"
         created = await direct.retry(lambda: direct.request("POST", "/api/contexts", {"mode": mode}))
         context_id = created["context_id"]
-        watch = Watch()
+        watch = PieceRecorder()
         async with ContextReplica(client, context_id) as copy:
             person = Person(client, copy, context_id)
             async with beside(copy.until(watch.look), person.attend()):
-                await trouble(chance, model, host, person)
+                await drive_with_kills(chance, model, host, person)
                 proxy.calm()
                 await copy.until(person.is_done)
             async with ContextReplica(direct, context_id) as fresh:
@@ -270,28 +270,28 @@ async def test_a_replica_converges_through_cut_connections_and_kills(
                 assert copy.order == fresh.order
                 assert copy.messages == fresh.messages
                 assert copy.texts == fresh.texts == {}
-        await the_pieces_are_exact(direct, context_id, fresh, watch)
-        nothing_said_is_lost_or_doubled(fresh, person, model)
+        await pieces_are_exact(direct, context_id, fresh, watch)
+        no_message_is_lost_or_doubled(fresh, person, model)
         await no_call_ran_twice(direct, context_id, fresh, host)
         assert not [line for line in host.log.read_text().splitlines() if "Traceback" in line]
         assert proxy.cuts + proxy.refusals > 0
     record_property("figure", f"{RUNS} convergence runs, in each 3 to 5 deaths of the server behind a cutting network")
 
 
-async def trouble(chance: random.Random, model: Model, host: Host, person: Person) -> None:
+async def drive_with_kills(chance: random.Random, model: Model, host: RestartedServer, person: Person) -> None:
     """Messages, each with work for several rounds, and in the middle of it the death of the server, several times."""
     async with asyncio.TaskGroup() as group:
         for number in range(chance.randint(3, 5)):
             for part in range(chance.randint(1, 2)):
                 group.create_task(person.say(f"message {number}.{part}", twice=chance.random() < 0.4))
-            await model.until_asked(len(model.requests) + chance.randint(1, 3))
+            await model.until_requested(len(model.requests) + chance.randint(1, 3))
             await asyncio.sleep(chance.uniform(0, 0.15))  # the instant, which is the point
             await host.end(signal.SIGTERM if chance.random() < 0.2 else signal.SIGKILL)
             await asyncio.sleep(chance.uniform(0, 0.1))
             await host.start()
 
 
-async def the_pieces_are_exact(direct: Client, context_id: str, fresh: ContextReplica, watch: Watch) -> None:
+async def pieces_are_exact(direct: Client, context_id: str, fresh: ContextReplica, watch: PieceRecorder) -> None:
     """The recorded pieces equal the stored text, and a pull from any sequence returns exactly the rest."""
     assert set(watch.pieces_of) <= set(fresh.order), "what was shown is never taken back"
     path = f"/api/contexts/{context_id}/messages"
@@ -314,7 +314,7 @@ async def the_pieces_are_exact(direct: Client, context_id: str, fresh: ContextRe
             assert rest == whole[number:]
 
 
-def nothing_said_is_lost_or_doubled(fresh: ContextReplica, person: Person, model: Model) -> None:
+def no_message_is_lost_or_doubled(fresh: ContextReplica, person: Person, model: Model) -> None:
     messages = [fresh.messages[message_id] for message_id in fresh.order]
     texts = [message.content for message in messages if isinstance(message, Text) and message.role == "user"]
     assert Counter(texts) == Counter(person.sent)
@@ -329,7 +329,7 @@ def nothing_said_is_lost_or_doubled(fresh: ContextReplica, person: Person, model
         assert model.answers[name].startswith(answer)
 
 
-async def no_call_ran_twice(direct: Client, context_id: str, fresh: ContextReplica, host: Host) -> None:
+async def no_call_ran_twice(direct: Client, context_id: str, fresh: ContextReplica, host: RestartedServer) -> None:
     messages = [fresh.messages[message_id] for message_id in fresh.order]
     calls = [call for message in messages if isinstance(message, ToolRequestView) for call in message.calls]
     results = {message.call_id: message for message in messages if isinstance(message, ToolResult)}
@@ -354,8 +354,8 @@ async def test_text_that_a_power_loss_took_from_the_server_leaves_the_replica(tm
     pieces = ("one ", "two ", "three ")
     async with (
         FakeProvider(Script(turn=(Answer(deltas=pieces, silence=len(pieces)),))) as model,
-        Host(zygote, tmp_path, model) as host,
-        Client(host.url, TOKEN, ambient=Brisk(lambda: 0.5)) as client,
+        RestartedServer(zygote, tmp_path, model) as host,
+        Client(host.url, TOKEN, ambient=QuickRetryAmbient(lambda: 0.5)) as client,
     ):
         created = await client.retry(lambda: client.request("POST", "/api/contexts", {"mode": "agent"}))
         async with ContextReplica(client, created["context_id"]) as copy:
@@ -398,12 +398,12 @@ class WatchedClient(Client):
                 self._states.append(data["state"]["type"])
                 self._took.set()
 
-    async def until_told(self, state: str, times: int = 1) -> None:
+    async def until_signalled(self, state: str, times: int = 1) -> None:
         while self._states.count(state) < times:
             self._took.clear()
             await self._took.wait()
 
-    def times_told(self, state: str) -> int:
+    def times_signalled(self, state: str) -> int:
         return self._states.count(state)
 
 
@@ -461,7 +461,7 @@ async def test_a_state_signalled_during_a_pull_is_not_lost(tmp_path: Path) -> No
             world.dependencies.hub.publish(everything_changed(live))  # as after each connect
             await client.pulled.wait()
             store.is_full = True
-            await client.until_told("waiting_for_recovery")
+            await client.until_signalled("waiting_for_recovery")
             client.let_go.set()
             looks = itertools.count()
             await copy.until(lambda copy: next(looks) > 0 and copy.is_settled)  # when it has pulled
@@ -513,7 +513,7 @@ async def test_a_state_signalled_in_short_is_pulled_whole(state: str, tmp_path: 
     """An event is small, whatever it is about: it names the first of many calls only, and the beginning of a text."""
     calls = tuple(("change", str(number)) for number in range(20))
     broken = BrokenAdapter(Script()) if state == "failed" else None
-    world = World(tmp_path, asks(*calls), adapter=broken)
+    world = World(tmp_path, calls_answer(*calls), adapter=broken)
     async with (
         world.runtime,
         Served(world.runtime, [tmp_path]) as served,
@@ -524,9 +524,9 @@ async def test_a_state_signalled_in_short_is_pulled_whole(state: str, tmp_path: 
             await world.turn(context_id)
             live = await world.runtime.context(context_id)
             await copy.until(lambda copy: copy.is_settled and present(copy.context).current_state == live.state)
-            count = client.times_told(state)
+            count = client.times_signalled(state)
             live.publish_state()  # the same once more, as when it comes late
-            await client.until_told(state, count + 1)
+            await client.until_signalled(state, count + 1)
             await copy.until(lambda copy: copy.is_settled)
             assert present(copy.context).current_state == live.state
 

@@ -8,7 +8,7 @@ from pilothouse.llm.script import Answer
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from tests.support.assertions import present
-from tests.support.held_store import asks
+from tests.support.held_store import calls_answer
 
 
 def is_idle(copy: ContextReplica) -> bool:
@@ -18,7 +18,9 @@ def is_idle(copy: ContextReplica) -> bool:
 
 
 async def test_a_replica_follows_a_turn_and_equals_a_fresh_load(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "a")), Answer(text="Hello there, this is an answer.", delta_delay=0.01))
+    world = World(
+        tmp_path, calls_answer(("change", "a")), Answer(text="Hello there, this is an answer.", delta_delay=0.01)
+    )
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         created = await client.request("POST", "/api/contexts", {"mode": "supervised"})
         context_id = created["context_id"]

@@ -41,7 +41,7 @@ SERVERS = {
 }
 
 
-def served(folder: Path, *command: str, cwd: str | None = None) -> None:
+def serve_files(folder: Path, *command: str, cwd: str | None = None) -> None:
     server = {"command": command[0], "args": list(command[1:]), **({"cwd": cwd} if cwd else {})}
     (folder / ".pilothouse").mkdir(parents=True, exist_ok=True)
     (folder / ".pilothouse/mcp_servers.json").write_text(json.dumps({"mcpServers": {"own": server}}))
@@ -62,7 +62,7 @@ def trusted(tmp_path: Path, folder: Path) -> Trust:
 @pytest.mark.parametrize("command", SERVERS, ids=" ".join)
 def test_a_server_does_not_start_when_what_it_runs_has_changed(tmp_path: Path, command: tuple[str, ...]) -> None:
     folder = tmp_path / "project"
-    served(folder, *command)
+    serve_files(folder, *command)
     put(folder / SERVERS[command], "one")
     trust = trusted(tmp_path, folder)
     put(folder / SERVERS[command], "two")
@@ -73,7 +73,7 @@ def test_a_server_does_not_start_when_what_it_runs_has_changed(tmp_path: Path, c
 @pytest.mark.parametrize("command", SERVERS, ids=" ".join)
 def test_a_server_does_not_start_when_what_it_runs_has_appeared(tmp_path: Path, command: tuple[str, ...]) -> None:
     folder = tmp_path / "project"
-    served(folder, *command)
+    serve_files(folder, *command)
     (folder / "web").mkdir()
     trust = trusted(tmp_path, folder)
     put(folder / SERVERS[command], "two")
@@ -82,7 +82,7 @@ def test_a_server_does_not_start_when_what_it_runs_has_appeared(tmp_path: Path, 
 
 def test_a_file_that_a_package_starts_is_part_of_what_is_trusted(tmp_path: Path) -> None:
     folder = tmp_path / "project"
-    served(folder, "npm", "start")
+    serve_files(folder, "npm", "start")
     put(folder / "package.json", '{"scripts": {"start": "node lib/serve.js"}, "main": "lib/main.js"}')
     put(folder / "lib/serve.js", "one")
     trust = trusted(tmp_path, folder)
@@ -93,7 +93,7 @@ def test_a_file_that_a_package_starts_is_part_of_what_is_trusted(tmp_path: Path)
 def test_a_server_that_starts_in_a_subfolder_is_known_by_the_files_there(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     put(folder / "web/index.js", "one")
-    served(folder, "node", ".", cwd=str(folder / "web"))
+    serve_files(folder, "node", ".", cwd=str(folder / "web"))
     trust = trusted(tmp_path, folder)
     put(folder / "web/index.js", "two")
     assert not trust.has_unchanged_programs(str(folder))
@@ -101,7 +101,7 @@ def test_a_server_that_starts_in_a_subfolder_is_known_by_the_files_there(tmp_pat
 
 def test_other_files_of_the_folder_may_change(tmp_path: Path) -> None:
     folder = tmp_path / "project"
-    served(folder, "node", ".")
+    serve_files(folder, "node", ".")
     put(folder / "README.md", "one")
     trust = trusted(tmp_path, folder)
     put(folder / "README.md", "two")
@@ -112,21 +112,21 @@ def test_other_files_of_the_folder_may_change(tmp_path: Path) -> None:
 def many_folders(folder: Path) -> None:
     for number in range(MAX_FOLDERS + 1):
         (folder / f"d{number}").mkdir(parents=True)
-    served(folder, "node", *(f"d{number}" for number in range(MAX_FOLDERS + 1)))
+    serve_files(folder, "node", *(f"d{number}" for number in range(MAX_FOLDERS + 1)))
 
 
 def many_names(folder: Path) -> None:
-    served(folder, "serve", *(f"n{number}" for number in range(MAX_LOOKUPS + 1)))
+    serve_files(folder, "serve", *(f"n{number}" for number in range(MAX_LOOKUPS + 1)))
 
 
 def large_package(folder: Path) -> None:
-    served(folder, "npm", "start")
+    serve_files(folder, "npm", "start")
     words = " ".join(f"n{number}" for number in range(MAX_LOOKUPS + 1))
     put(folder / "package.json", json.dumps({"scripts": {"start": words}}))
 
 
 def padded_packages(folder: Path) -> None:
-    served(folder, "node", "one", "two")
+    serve_files(folder, "node", "one", "two")
     for name in ("one", "two"):
         put(folder / name / "package.json", json.dumps({"main": "index.js"}) + " " * (MAX_PACKAGE_BYTES // 2))
 
@@ -136,11 +136,11 @@ def many_links_to_a_large_folder(folder: Path) -> None:
         put(folder / f"large/{number}", "")
     for number in range(100):
         (folder / f"d{number}").symlink_to("large")
-    served(folder, "serve", "large", *(f"large/../d{number}" for number in range(100)))
+    serve_files(folder, "serve", "large", *(f"large/../d{number}" for number in range(100)))
 
 
 def long_module(folder: Path) -> None:
-    served(folder, "python", *(f"-m{chr(97 + number)}{'.a' * 2000}" for number in range(20)))
+    serve_files(folder, "python", *(f"-m{chr(97 + number)}{'.a' * 2000}" for number in range(20)))
 
 
 def deep_nesting(folder: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_folder_that_names_more_than_can_be_checked_is_not_trusted(
 
 def test_a_server_does_not_start_when_its_package_has_become_too_large_to_check(tmp_path: Path) -> None:
     folder = tmp_path / "project"
-    served(folder, "npm", "start")
+    serve_files(folder, "npm", "start")
     trust = trusted(tmp_path, folder)
     large_package(folder)
     assert not trust.has_unchanged_programs(str(folder))
@@ -177,7 +177,7 @@ def test_a_server_does_not_start_when_its_package_has_become_too_large_to_check(
 
 def test_a_large_program_is_known_without_reading_all_of_it(tmp_path: Path) -> None:
     folder = tmp_path / "project"
-    served(folder, "./serve")
+    serve_files(folder, "./serve")
     put(folder / "serve", "one")
     os.truncate(folder / "serve", MAX_HASHED_BYTES + 1)
     trust = trusted(tmp_path, folder)
@@ -188,7 +188,7 @@ def test_a_large_program_is_known_without_reading_all_of_it(tmp_path: Path) -> N
 
 def test_a_program_whose_name_is_not_utf_8_is_part_of_what_is_trusted(tmp_path: Path) -> None:
     folder = tmp_path / "project"
-    served(folder, "serve", "lib")
+    serve_files(folder, "serve", "lib")
     strange = folder / os.fsdecode(b"lib/\xff.js")
     put(strange, "one")
     trust = trusted(tmp_path, folder)
@@ -209,7 +209,7 @@ def test_a_pipe_in_the_place_of_a_package_is_not_waited_for(tmp_path: Path) -> N
 @pytest.mark.parametrize("word", ["../\ud800", "\ud800", "/\ud800/..", "a\0b", "../a\0b"])
 def test_a_word_that_no_file_can_be_named_with_is_left_out(tmp_path: Path, word: str) -> None:
     folder = tmp_path / "project"
-    served(folder, "python3", word, "serve.py")
+    serve_files(folder, "python3", word, "serve.py")
     put(folder / "serve.py", "one")
     trust = trusted(tmp_path, folder)
     put(folder / "serve.py", "two")
@@ -218,7 +218,7 @@ def test_a_word_that_no_file_can_be_named_with_is_left_out(tmp_path: Path, word:
 
 def test_a_package_whose_words_no_file_can_be_named_with_is_looked_at(tmp_path: Path) -> None:
     folder = tmp_path / "project"
-    served(folder, "npm", "start")
+    serve_files(folder, "npm", "start")
     put(folder / "package.json", json.dumps({"scripts": {"start": "node ../\ud800 serve.js"}}))
     put(folder / "serve.js", "one")
     trust = trusted(tmp_path, folder)

@@ -11,7 +11,7 @@ from pilothouse.domain.errors import InvalidInput
 from pilothouse.i18n import translate
 from pilothouse.settings import read_settings
 from pilothouse.storage.memory import MemoryStore
-from tests.config.test_files import configured, project, trust
+from tests.config.test_configuration import configured, project, trust
 
 WINDOW = """
 [window]

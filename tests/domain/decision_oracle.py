@@ -29,7 +29,7 @@ def rule_fits(rule: Rule, call: CallFacts) -> bool:
     )
 
 
-def mode_says(name: str, call: CallFacts) -> int:
+def mode_vote(name: str, call: CallFacts) -> int:
     if name == "plan" and call.tool == "execute":
         return 2
     return TABLE[name][call.effect == "mutating"]
@@ -54,11 +54,11 @@ def policy_waits(policy: Policy, call: CallFacts, depth: int) -> bool:
 def oracle(call: CallFacts, standing: PolicySnapshot, approved: bool) -> int:
     """0 allow, 1 ask, 2 deny; from the sentence above, with a list of votes for each source."""
     family = (standing, *standing.ancestors)
-    own = mode_says(standing.mode.name, call)
+    own = mode_vote(standing.mode.name, call)
     folders = [folder_mode.mode for each in family for folder_mode in each.folder_modes if hits(folder_mode, call)]
     modes = [*(each.mode for each in standing.ancestors), *folders]
     rules = [rule for each in family for rule in each.rules if rule_fits(rule, call)]
-    others = [mode_says(mode.name, call) for mode in modes]
+    others = [mode_vote(mode.name, call) for mode in modes]
     others += [{"allow": 0, "ask": 1, "deny": 2}[rule.effect] for rule in rules]
     depths = [sum(each.depth for each in family[: place + 1]) for place in range(len(family))]
     pairs = [(policy, depth) for each, depth in zip(family, depths, strict=True) for policy in each.policies]
@@ -70,7 +70,7 @@ def oracle(call: CallFacts, standing: PolicySnapshot, approved: bool) -> int:
         return worst if worst != 1 else 0
     if standing.elevated and standing.mode.elevates:
         return max([0, *others])
-    elevating = any(mode.elevates and mode_says(mode.name, call) == 1 for mode in (standing.mode, *modes))
+    elevating = any(mode.elevates and mode_vote(mode.name, call) == 1 for mode in (standing.mode, *modes))
     asks = [rule for rule in rules if rule.effect == "ask"]
     allows = [rule for rule in rules if rule.effect == "allow"]
     opened = any(all(is_narrower(allow.scope, ask.scope) for ask in asks) for allow in allows)

@@ -83,7 +83,7 @@ policies = st.lists(
 ).map(tuple)
 
 
-def standings(above: Any) -> Any:
+def snapshots(above: Any) -> Any:
     return st.builds(
         PolicySnapshot,
         mode=mode_names.map(MODES.named),
@@ -100,7 +100,7 @@ def standings(above: Any) -> Any:
     )
 
 
-families = standings(st.lists(standings(st.just(())), max_size=2).map(tuple))
+families = snapshots(st.lists(snapshots(st.just(())), max_size=2).map(tuple))
 
 
 @given(call=facts, standing=families, approved=st.booleans())
@@ -146,31 +146,31 @@ def rule(effect: Any, **scope: Any) -> Rule:
     return Rule(id=RuleId(f"{effect}-rule"), effect=effect, scope=Scope(**scope), origin=Origin(by="me", at="then"))
 
 
-def standing(mode: str = "agent", **fields: Any) -> PolicySnapshot:
+def snapshot(mode: str = "agent", **fields: Any) -> PolicySnapshot:
     return PolicySnapshot(mode=MODES.named(mode), **fields)
 
 
 def test_a_denial_names_the_rule_that_decided() -> None:
-    decision = decide(call(touches=("docs/a.md",)), standing(rules=(rule("deny", folder="docs"),)))
+    decision = decide(call(touches=("docs/a.md",)), snapshot(rules=(rule("deny", folder="docs"),)))
     assert (decision.verdict, decision.rule, decision.reason.code) == (DENY, "deny-rule", Code.RULE_DENIES)
 
 
 def test_an_allow_rule_allows_a_call_that_would_ask_and_is_named() -> None:
-    decision = decide(call(), standing("supervised", rules=(rule("allow", tool="write_file"),)))
+    decision = decide(call(), snapshot("supervised", rules=(rule("allow", tool="write_file"),)))
     assert (decision.verdict, decision.rule, decision.reason.code) == (RUN, "allow-rule", Code.RULE_ALLOWS)
 
 
 @pytest.mark.parametrize("mode", ["review", "plan", "ask"])
 def test_an_allow_rule_allows_no_call_that_only_a_person_or_nobody_may_approve(mode: str) -> None:
-    assert decide(call(), standing(mode, rules=(rule("allow", tool="*"),))).verdict is not RUN
+    assert decide(call(), snapshot(mode, rules=(rule("allow", tool="*"),))).verdict is not RUN
 
 
 def test_a_broad_allow_rule_does_not_open_what_a_particular_rule_asks_for() -> None:
     broad, asking = rule("allow", tool="write_file"), rule("ask", tool="write_file", folder="deploy")
     exact = rule("allow", tool="write_file", fingerprint="f")
     touched = call(touches=("deploy/x",))
-    assert decide(touched, standing(rules=(broad, asking))).verdict is WAIT
-    assert decide(touched, standing(rules=(exact, asking))).verdict is RUN
+    assert decide(touched, snapshot(rules=(broad, asking))).verdict is WAIT
+    assert decide(touched, snapshot(rules=(exact, asking))).verdict is RUN
 
 
 def test_of_two_rules_of_the_same_width_ask_wins() -> None:
@@ -181,27 +181,27 @@ def test_of_two_rules_of_the_same_width_ask_wins() -> None:
         {"tool": "write_file", "fingerprint": "f"},
     ):
         both = (rule("allow", **scope), rule("ask", **scope))
-        assert decide(call(touches=("docs/a",)), standing(rules=both)).verdict is WAIT, scope
+        assert decide(call(touches=("docs/a",)), snapshot(rules=both)).verdict is WAIT, scope
     deeper = (rule("allow", folder="docs/a"), rule("ask", folder="docs"))
-    assert decide(call(touches=("docs/a/b",)), standing(rules=deeper)).verdict is RUN
+    assert decide(call(touches=("docs/a/b",)), snapshot(rules=deeper)).verdict is RUN
 
 
 def test_a_call_of_unknown_reach_counts_as_touching_every_folder() -> None:
     deploy = (FolderMode(folder="deploy", mode=MODES.named("plan")),)
-    assert decide(call("execute"), standing(folder_modes=deploy)).verdict is DENY
-    assert decide(call(touches=("docs/a",)), standing(folder_modes=deploy)).verdict is RUN
-    assert decide(call(touches=("deploy/a",)), standing(folder_modes=deploy)).verdict is DENY
-    assert decide(call("execute"), standing("supervised", rules=(rule("allow", folder="."),))).verdict is WAIT
+    assert decide(call("execute"), snapshot(folder_modes=deploy)).verdict is DENY
+    assert decide(call(touches=("docs/a",)), snapshot(folder_modes=deploy)).verdict is RUN
+    assert decide(call(touches=("deploy/a",)), snapshot(folder_modes=deploy)).verdict is DENY
+    assert decide(call("execute"), snapshot("supervised", rules=(rule("allow", folder="."),))).verdict is WAIT
 
 
 def test_a_folders_mode_denies_without_ending_the_turn() -> None:
     deploy = (FolderMode(folder="deploy", mode=MODES.named("plan")),)
-    denial = decide(call(touches=("deploy/a",)), standing(folder_modes=deploy))
+    denial = decide(call(touches=("deploy/a",)), snapshot(folder_modes=deploy))
     assert (denial.reason.code, denial.ends_turn) == (Code.DIRECTORY_DENIED, False)
     asking = (FolderMode(folder="deploy", mode=MODES.named("supervised")),)
-    question = decide(call(touches=("deploy/a",)), standing(folder_modes=asking))
+    question = decide(call(touches=("deploy/a",)), snapshot(folder_modes=asking))
     assert (question.reason.code, question.ends_turn) == (Code.DIRECTORY_WAITS, False)
-    assert decide(call(), standing("plan")).ends_turn
+    assert decide(call(), snapshot("plan")).ends_turn
 
 
 def test_a_custom_mode_can_be_limited_to_changes_in_its_folders() -> None:
@@ -216,11 +216,11 @@ def test_a_custom_mode_can_be_limited_to_changes_in_its_folders() -> None:
 
 
 def test_an_elevation_allows_what_review_asks_about_and_nothing_else() -> None:
-    elevated = standing("review", elevated=True)
+    elevated = snapshot("review", elevated=True)
     decision = decide(call(), elevated)
     assert (decision.verdict, decision.elevated) == (RUN, True)
     assert not decide(call("read_file", effect="read_only"), elevated).elevated
-    asking = standing("review", elevated=True, rules=(rule("ask", tool="write_file"),))
+    asking = snapshot("review", elevated=True, rules=(rule("ask", tool="write_file"),))
     assert decide(call(), asking).verdict is WAIT
     approved = Approval(by="me", at="now", digest="d", mode="review")
     assert not decide(call(), elevated, approved).elevated, "an approved call uses no elevation up"
@@ -228,30 +228,30 @@ def test_an_elevation_allows_what_review_asks_about_and_nothing_else() -> None:
 
 def test_a_changing_tool_that_review_lets_run_counts_as_a_call_of_an_elevation() -> None:
     undo = call("undo", touches=None)
-    assert not decide(undo, standing("review")).elevated
-    decision = decide(undo, standing("review", elevated=True))
+    assert not decide(undo, snapshot("review")).elevated
+    decision = decide(undo, snapshot("review", elevated=True))
     assert (decision.verdict, decision.elevated, decision.reason.code) == (RUN, True, Code.ELEVATION_RUNS)
     approved = Approval(by="me", at="now", digest="d", mode="review")
-    assert not decide(undo, standing("review", elevated=True), approved).elevated
-    denied = standing("review", elevated=True, rules=(rule("deny", tool="undo"),))
+    assert not decide(undo, snapshot("review", elevated=True), approved).elevated
+    denied = snapshot("review", elevated=True, rules=(rule("deny", tool="undo"),))
     assert decide(undo, denied).verdict is DENY
 
 
 def test_the_elevation_of_an_ancestor_frees_no_undo_of_a_sub_agent() -> None:
     undo = call("undo", touches=None)
-    above = standing("review", elevated=True)
-    assert not decide(undo, standing("agent", ancestors=(above,))).elevated
-    assert must_be_confined(undo, standing("agent", ancestors=(above,)), None)
-    assert must_be_confined(undo, standing("review"), None)
-    assert not must_be_confined(undo, standing("review", elevated=True), None)
+    above = snapshot("review", elevated=True)
+    assert not decide(undo, snapshot("agent", ancestors=(above,))).elevated
+    assert must_be_confined(undo, snapshot("agent", ancestors=(above,)), None)
+    assert must_be_confined(undo, snapshot("review"), None)
+    assert not must_be_confined(undo, snapshot("review", elevated=True), None)
 
 
 def test_a_sub_agent_is_never_freer_than_its_parent() -> None:
     for above, verdict in (("agent", RUN), ("supervised", WAIT), ("review", WAIT), ("plan", DENY), ("ask", DENY)):
-        decision = decide(call(), standing("agent", ancestors=(standing(above),)))
+        decision = decide(call(), snapshot("agent", ancestors=(snapshot(above),)))
         assert decision.verdict is verdict
-    assert not is_offered("write_file", "mutating", standing("agent", ancestors=(standing("plan"),)))
-    bound = standing("agent", ancestors=(standing("agent", rules=(rule("deny", tool="write_file"),)),))
+    assert not is_offered("write_file", "mutating", snapshot("agent", ancestors=(snapshot("plan"),)))
+    bound = snapshot("agent", ancestors=(snapshot("agent", rules=(rule("deny", tool="write_file"),)),))
     assert decide(call(), bound).verdict is DENY
 
 
@@ -259,40 +259,40 @@ def test_only_a_denial_by_the_parents_mode_ends_the_sub_agents_turn() -> None:
     lenient = msgspec.structs.replace(MODES.named("plan"), name="lenient", denial_ends_turn=False)
     wall = msgspec.structs.replace(MODES.named("supervised"), name="wall", denial_ends_turn=True)
     ends = {
-        mode.name: decide(call(), standing("agent", ancestors=(PolicySnapshot(mode=mode),))).ends_turn
+        mode.name: decide(call(), snapshot("agent", ancestors=(PolicySnapshot(mode=mode),))).ends_turn
         for mode in (lenient, wall)
     }
     assert ends == {"lenient": False, "wall": False}
-    assert decide(call(), standing("agent", ancestors=(standing("plan"),))).ends_turn
+    assert decide(call(), snapshot("agent", ancestors=(snapshot("plan"),))).ends_turn
 
 
 def test_folders_matter_as_soon_as_a_mode_a_directory_or_a_rule_names_one() -> None:
     docs = msgspec.structs.replace(MODES.named("agent"), name="docs", only_beneath=("docs",))
     naming = (
         PolicySnapshot(mode=docs),
-        standing(folder_modes=(FolderMode(folder="deploy", mode=MODES.named("plan")),)),
-        standing(rules=(rule("deny", folder="deploy"),)),
+        snapshot(folder_modes=(FolderMode(folder="deploy", mode=MODES.named("plan")),)),
+        snapshot(rules=(rule("deny", folder="deploy"),)),
     )
     for each in naming:
         assert each.depends_on_folders
-        assert standing("agent", ancestors=(each,)).depends_on_folders
-    assert not standing(rules=(rule("deny", tool="execute"),)).depends_on_folders
+        assert snapshot("agent", ancestors=(each,)).depends_on_folders
+    assert not snapshot(rules=(rule("deny", tool="execute"),)).depends_on_folders
 
 
 def test_a_mode_that_denies_reading_denies_it_before_anything_is_prepared_whatever_its_folders() -> None:
     docs = msgspec.structs.replace(MODES.named("ask"), name="docs", only_beneath=("docs",))
     assert is_denied_by_mode("read_file", "read_only", PolicySnapshot(mode=docs))
     assert not is_denied_by_mode("write_file", "mutating", PolicySnapshot(mode=docs)), "where it writes decides"
-    assert is_denied_by_mode("write_file", "mutating", standing("ask"))
+    assert is_denied_by_mode("write_file", "mutating", snapshot("ask"))
 
 
 def test_a_read_only_call_is_confined_unless_a_person_approved_it() -> None:
     undo = call("undo")
     approval = Approval(by="me", at="now", digest="d", mode="review")
-    assert must_be_confined(undo, standing("review"), None)
-    assert not must_be_confined(undo, standing("review"), approval)
-    assert not must_be_confined(undo, standing("review", elevated=True), None)
-    assert not must_be_confined(undo, standing("agent"), None)
+    assert must_be_confined(undo, snapshot("review"), None)
+    assert not must_be_confined(undo, snapshot("review"), approval)
+    assert not must_be_confined(undo, snapshot("review", elevated=True), None)
+    assert not must_be_confined(undo, snapshot("agent"), None)
 
 
 def test_a_mode_that_allows_any_single_call_more_is_looser() -> None:
@@ -311,12 +311,12 @@ def test_a_mode_that_allows_any_single_call_more_is_looser() -> None:
 
 def test_no_rule_allows_or_denies_a_question() -> None:
     question = CallFacts(tool="ask_user", effect="question", digest="d")
-    strict = standing(
+    strict = snapshot(
         "agent", rules=(rule("deny", tool="*"), rule("allow", tool="*")), policies=(Policy(kind="manual"),)
     )
     approval = Approval(by="me", at="now", digest="d", mode="agent")
     assert decide(question, strict, approval).verdict is WAIT
-    assert decide(question, standing("ask")).verdict is DENY
+    assert decide(question, snapshot("ask")).verdict is DENY
 
 
 def test_rules_count_in_their_conversation_their_workspace_and_their_time_only() -> None:
@@ -335,7 +335,7 @@ def test_rules_count_in_their_conversation_their_workspace_and_their_time_only()
 
 
 def test_a_policy_that_asks_about_a_danger_asks_about_changes_that_nobody_can_foresee() -> None:
-    asks = standing("agent", policies=(Policy(always_ask=frozenset({"delete"})),))
+    asks = snapshot("agent", policies=(Policy(always_ask=frozenset({"delete"})),))
     assert decide(call(touches=("docs/a",)), asks).verdict is RUN
     assert decide(call(touches=None), asks).verdict is WAIT
     assert decide(call("read_file", effect="read_only", touches=None), asks).verdict is RUN
@@ -344,7 +344,7 @@ def test_a_policy_that_asks_about_a_danger_asks_about_changes_that_nobody_can_fo
 def test_a_rule_for_a_tool_is_narrower_than_one_for_all_tools() -> None:
     assert Scope(tool="write_file").width < Scope().width
     both = (rule("allow", tool="write_file"), rule("ask", tool="*"))
-    assert decide(call(), standing("supervised", rules=both)).verdict is RUN
+    assert decide(call(), snapshot("supervised", rules=both)).verdict is RUN
 
 
 @pytest.mark.parametrize("words", [("git", UNKNOWN_WORD), ("git", ""), tuple("abcdefghijklmnopq")])
@@ -383,7 +383,7 @@ def test_rule_options_go_from_narrow_to_wide_and_each_allows_its_call(call: Call
     assert widths == sorted(widths)
     assert rungs[0].scope == "exact"
     for offer in rungs:
-        opened: Decision = decide(call, standing("supervised", rules=(offer.rule,)))
+        opened: Decision = decide(call, snapshot("supervised", rules=(offer.rule,)))
         assert opened.verdict is (RUN if call.violation is None else DENY)
 
 

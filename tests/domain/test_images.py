@@ -14,7 +14,7 @@ from tests.support.pngs import SIGNATURE, picture
 PICTURE = b64encode(picture()).decode()
 
 
-def refused(**fields: Any) -> InvalidInput:
+def refusal_of(**fields: Any) -> InvalidInput:
     with pytest.raises(InvalidInput) as caught:
         check_payloads([parse_payload({"type": "image", **fields})])
     return caught.value
@@ -39,8 +39,8 @@ def test_an_image_is_known_by_how_it_begins(beginning: bytes, kind: str) -> None
     [b"", b"\x89PNG", b"plain text", b"BM6\0", b"<svg/>", b"RIFF\x10\0\0\0WAVEfmt ", b"%PDF-1.7", b" " + SIGNATURE],
 )
 def test_anything_else_is_none_whatever_it_is_called(data: bytes) -> None:
-    assert refused(base64=b64encode(data).decode()).reason.code is Code.IMAGE_KIND
-    claimed = refused(url=f"data:image/png;base64,{b64encode(data).decode()}")
+    assert refusal_of(base64=b64encode(data).decode()).reason.code is Code.IMAGE_KIND
+    claimed = refusal_of(url=f"data:image/png;base64,{b64encode(data).decode()}")
     assert claimed.reason.params == {"size": len(data), "allowed": "PNG, JPEG, GIF, WebP"}
 
 
@@ -49,7 +49,7 @@ def test_anything_else_is_none_whatever_it_is_called(data: bytes) -> None:
     [{}, {"url": "https://a/b.png", "path": "b.png"}, {"base64": PICTURE, "path": "b.png"}, {"url": "x", "base64": ""}],
 )
 def test_an_image_has_exactly_one_source(fields: dict[str, str]) -> None:
-    error = refused(**fields)
+    error = refusal_of(**fields)
     assert error.reason.code is Code.IMAGE_SOURCE
     assert "url, base64, path" in str(error)
 
@@ -62,7 +62,7 @@ def test_an_image_has_exactly_one_source(fields: dict[str, str]) -> None:
     ],
 )
 def test_an_address_is_http_or_nothing(url: str) -> None:
-    assert refused(url=url).reason.code is Code.IMAGE_ADDRESS
+    assert refusal_of(url=url).reason.code is Code.IMAGE_ADDRESS
     assert not is_address(url)
 
 
@@ -80,14 +80,14 @@ def test_an_address_is_http_or_nothing(url: str) -> None:
     ],
 )
 def test_base64_that_is_broken_is_refused(fields: dict[str, str]) -> None:
-    assert refused(**fields).reason.code is Code.IMAGE_BASE64
+    assert refusal_of(**fields).reason.code is Code.IMAGE_BASE64
 
 
 def test_an_image_may_have_five_megabytes_and_no_byte_more() -> None:
     largest = SIGNATURE + bytes(MAX_IMAGE_BYTES - len(SIGNATURE))
     check_payloads([parse_payload({"type": "image", "base64": b64encode(largest).decode()})])
     for more in (1, 2, 3):
-        error = refused(base64=b64encode(largest + bytes(more)).decode())
+        error = refusal_of(base64=b64encode(largest + bytes(more)).decode())
         assert error.reason.params == {"size": MAX_IMAGE_BYTES + more, "limit": MAX_IMAGE_BYTES}
 
 

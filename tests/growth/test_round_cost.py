@@ -25,7 +25,7 @@ from pilothouse.runtime.request.builder import count_tokens, load_history, make_
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
 from pilothouse.window.tokens import Estimate
-from tests.support.full_windows import looks
+from tests.support.full_windows import look_calls
 from tests.support.held_store import DONE
 from tests.support.scale import Record
 
@@ -137,7 +137,7 @@ async def test_a_turn_encodes_counts_and_reads_the_same_after_1_000_and_100_000_
 ) -> None:
     works, cold = [], []
     for length in SIZES:
-        world = await long_world(work, tmp_path, length, DONE, looks("a"), looks("b"), DONE)
+        world = await long_world(work, tmp_path, length, DONE, look_calls("a"), look_calls("b"), DONE)
         with work.counting():
             await world.turn(LONG)
             cold.append(Work(work))
@@ -179,7 +179,7 @@ async def test_the_check_whether_a_request_fits_reads_no_message(tmp_path: Path,
 async def test_after_a_compression_a_turn_costs_the_same_however_long_it_was(tmp_path: Path, work: Work) -> None:
     works, again = [], []
     for length in SIZES:
-        world = await long_world(work, tmp_path, length, DONE, looks("a"), DONE, looks("a"), DONE)
+        world = await long_world(work, tmp_path, length, DONE, look_calls("a"), DONE, look_calls("a"), DONE)
         await world.turn(LONG)
         await world.runtime.compress(LONG)
         with work.counting():

@@ -6,7 +6,7 @@ from typing import Any
 
 from pilothouse.testing.disk import FaultyDisk
 from tests.kill.turn_process import note, runtime_of, serve
-from tests.support.compression_scenario import BUDGET, squeeze
+from tests.support.compression_scenario import BUDGET, run_compressions
 from tests.support.full_windows import Model
 
 
@@ -26,7 +26,7 @@ async def work(order: dict[str, Any]) -> None:
             disk.arm(order["kill_at"], "kill")
 
     async with runtime:
-        await squeeze(runtime, workspace, name, act, begins)
+        await run_compressions(runtime, workspace, name, act, begins)
     note(acks, f"{name} end -")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.kill.test_kill_turn import Zygote
 from tests.kill.turn_process import runtime_of
-from tests.support.compression_scenario import BUDGET, PHASES, check, goes_on
+from tests.support.compression_scenario import BUDGET, PHASES, check, send_and_wait
 from tests.support.full_windows import Model
 from tests.support.scale import LONG, Record
 
@@ -23,7 +23,7 @@ def zygote() -> Iterator[Zygote]:
     process_factory.close()
 
 
-class Squeezed:
+class CompressedDirectory:
     """A data directory in which every process compresses a context of its own."""
 
     def __init__(self, root: Path) -> None:
@@ -47,7 +47,7 @@ class Squeezed:
         async with runtime_of(self.root / "data", self.root / "work", Model(), budget=BUDGET) as runtime:
             await check(runtime, name, user_ids, steps)
             if "created" in steps:
-                await goes_on(runtime, name)
+                await send_and_wait(runtime, name)
         return steps
 
 
@@ -55,7 +55,7 @@ class Squeezed:
 @pytest.mark.parametrize("phase", PHASES)
 async def test_killed_at_store_writes(tmp_path: Path, zygote: Zygote, phase: str, record_property: Record) -> None:
     """The n-th operation on the disk since the phase began is never finished, for every n or for some of them."""
-    squeezed = Squeezed(tmp_path)
+    squeezed = CompressedDirectory(tmp_path)
     killed, number = 0, 1 + SEED % STEP
     while True:
         name = f"w{number}"
@@ -72,7 +72,7 @@ async def test_killed_at_store_writes(tmp_path: Path, zygote: Zygote, phase: str
 @pytest.mark.seconds(3600)
 async def test_killed_at_random_instants(tmp_path: Path, zygote: Zygote, record_property: Record) -> None:
     chance = random.Random(SEED)
-    squeezed = Squeezed(tmp_path)
+    squeezed = CompressedDirectory(tmp_path)
     killed = 0
     for number in range(200 if LONG else 12):
         status = zygote.run(squeezed.order(f"r{number}"), kill_after=chance.uniform(0.003, 0.09))

@@ -24,7 +24,7 @@ def zygote() -> Iterator[Zygote]:
     process_factory.close()
 
 
-class Steered:
+class SteeredDirectory:
     """A data directory in which every process steers a context of its own."""
 
     def __init__(self, root: Path) -> None:
@@ -54,11 +54,11 @@ async def test_killed_at_store_writes(tmp_path: Path, zygote: Zygote, record_pro
     step = 1 if LONG else 4
     number = 1 + SEED % step
     killed = 0
-    steered = Steered(tmp_path / "0")
+    steered = SteeredDirectory(tmp_path / "0")
     while True:
         name = f"w{number}"
         if killed % 20 == 19:  # a fresh folder now and then, so that its making is hit as well
-            steered = Steered(tmp_path / str(number))
+            steered = SteeredDirectory(tmp_path / str(number))
         status = zygote.run(steered.order(name, kill_at=number))
         await steered.check(name)
         if status != 9:
@@ -72,7 +72,7 @@ async def test_killed_at_store_writes(tmp_path: Path, zygote: Zygote, record_pro
 @pytest.mark.seconds(3600)
 async def test_killed_at_random_instants(tmp_path: Path, zygote: Zygote, record_property: Record) -> None:
     chance = random.Random(SEED)
-    steered = Steered(tmp_path)
+    steered = SteeredDirectory(tmp_path)
     killed = 0
     for number in range(200 if LONG else 12):
         status = zygote.run(steered.order(f"r{number}"), kill_after=chance.uniform(0.003, 0.15))

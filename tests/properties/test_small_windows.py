@@ -23,7 +23,7 @@ from pilothouse.testing.tools import NoteArguments, NoteTool
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.window.tokens import Estimate
-from tests.support.full_windows import Model, Small
+from tests.support.full_windows import Model, SmallWindowWorld
 from tests.support.scale import LONG
 
 MAX_PROMPT_TOKENS = 3000
@@ -47,7 +47,7 @@ class Round(NamedTuple):
     alphabet: str
 
 
-class Say(NamedTuple):
+class MessageStep(NamedTuple):
     """A person's message, its attachments, and the rounds before its answer."""
 
     length: int
@@ -61,7 +61,7 @@ rounds = st.builds(
     Round, st.lists(lengths, min_size=1, max_size=50), st.one_of(st.just(0), st.just(0), lengths), alphabets
 )
 says = st.builds(
-    Say,
+    MessageStep,
     lengths,
     alphabets,
     st.one_of(st.just(0), st.just(0), lengths),
@@ -78,7 +78,7 @@ acts = st.one_of(
 )
 
 
-class Verbose(NoteTool):
+class VerboseTool(NoteTool):
     """Gives results of the length that its call names."""
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ def _text(length: int, alphabet: str) -> str:
     return (alphabet * (length // len(alphabet) + 1))[:length]
 
 
-def _answers(step: Say) -> list[Answer]:
+def _answers(step: MessageStep) -> list[Answer]:
     answers = [
         Answer(
             calls=tuple(
@@ -112,17 +112,17 @@ def _answers(step: Say) -> list[Answer]:
     return [*answers, Answer(text="Answer. " + _text(step.answer, step.alphabet))]
 
 
-class Sea(Small):
+class BuiltinToolsWorld(SmallWindowWorld):
     """A world with the tools that come with the runtime, and a small window."""
 
     def __init__(self, workspace: Path, budget: Budget, summaries: str) -> None:
-        tools = [*builtin_tools(os.environ), Verbose()]
+        tools = [*builtin_tools(os.environ), VerboseTool()]
         model = Model(summary=[_ENDS_OF_SUMMARIES[summaries]] * 500)
         super().__init__(workspace, model=model, budget=budget, tools=tools)
 
     async def act(self, context_id: str, act: Any) -> None:
         match act:
-            case Say():
+            case MessageStep():
                 await self._say(context_id, act)
             case "compress":
                 with suppress(Conflict):
@@ -137,7 +137,7 @@ class Sea(Small):
             case "pin all" | ("pin", _):
                 await self._pin(context_id, act)
 
-    async def _say(self, context_id: str, step: Say) -> None:
+    async def _say(self, context_id: str, step: MessageStep) -> None:
         live = await self.runtime.context(context_id)
         self.model.answers_next(*(_answers(step) if live.core.mode == "agent" else _answers(step)[-1:]))
         extra = ("More. " + _text(step.attached, step.alphabet),) if step.attached else ()
@@ -200,9 +200,9 @@ def test_any_conversation_with_any_window_over_4096_tokens_gets_its_next_answer(
 
     async def play() -> None:
         with tempfile.TemporaryDirectory() as folder:
-            world = Sea(Path(folder), budget, summaries)
+            world = BuiltinToolsWorld(Path(folder), budget, summaries)
             context_id = await world.start()
-            for act in [*acted, Say(20, "word ", 0, (), 20)]:
+            for act in [*acted, MessageStep(20, "word ", 0, (), 20)]:
                 await world.act(context_id, act)
                 await world.check(context_id, budget)
             await world.runtime.close()
@@ -211,6 +211,6 @@ def test_any_conversation_with_any_window_over_4096_tokens_gets_its_next_answer(
 
 
 async def test_the_prompt_and_the_tools_that_come_with_the_runtime_leave_room_in_a_small_window(tmp_path: Path) -> None:
-    world = Sea(tmp_path, Budget(tokens=4097), "usual")
+    world = BuiltinToolsWorld(tmp_path, Budget(tokens=4097), "usual")
     meter = await world.runtime.meter(await world.start())
     assert meter.tokens <= MAX_PROMPT_TOKENS

@@ -143,7 +143,7 @@ class HeldModel(ScriptedAdapter):
             yield event
 
 
-class InPlace(ThreadPoolExecutor):
+class InlineExecutor(ThreadPoolExecutor):
     """Runs the work of threads at once: the duration of a thread must not decide the state after a step."""
 
     def submit(self, work: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
@@ -159,7 +159,7 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.loop = asyncio.new_event_loop()
-        self.loop.set_default_executor(InPlace())
+        self.loop.set_default_executor(InlineExecutor())
         self.store = OrderedStore()
         self.oracle = Oracle(self.store)
         self.ran: Counter[str] = Counter()
@@ -268,7 +268,7 @@ class Machine(RuleBasedStateMachine):
         self.try_(self.runtime.send(self.any_context(data), text, mode=mode, queue=True))
 
     @rule()
-    def let_go_on(self) -> None:
+    def release_blocked(self) -> None:
         """Release a blocked tool or model."""
 
         async def once() -> None:
@@ -332,7 +332,7 @@ class Machine(RuleBasedStateMachine):
         self.try_(self.runtime.continue_turn(context_id))
 
     @rule(data=st.data())
-    def something_else(self, data: st.DataObject) -> None:
+    def rare_command(self, data: st.DataObject) -> None:
         acts = [
             *(self.give_rule, self.revoke_rule, self.set_policy, self.end_elevation, self.let_time_pass),
             *(self.many_things_at_once, self.cancel, self.restart),
@@ -346,11 +346,11 @@ class Machine(RuleBasedStateMachine):
         self.world.dependencies.use(ProviderHandle(adapter=model, model="test", models=(), titles=None))
 
     @rule(data=st.data())
-    def something_with_branches(self, data: st.DataObject) -> None:
+    def branch_command(self, data: st.DataObject) -> None:
         data.draw(st.sampled_from([self.fork, self.switch_branch, self.merge, self.edit]))(data)
 
     @rule(data=st.data())
-    def something_with_the_window(self, data: st.DataObject) -> None:
+    def window_command(self, data: st.DataObject) -> None:
         data.draw(st.sampled_from([self.compress, self.compress, self.undo_compression, self.pin, self.pin]))(data)
 
     def compress(self, data: st.DataObject) -> None:
@@ -460,7 +460,7 @@ class Machine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.context_id)
     @invariant()
-    def every_start_was_allowed_by_what_stood_at_its_instant(self) -> None:
+    def every_start_was_allowed_by_the_policy_of_its_instant(self) -> None:
         self.oracle.judge()
         assert all(count == 1 for count in self.ran.values()), "a call ran twice"
         assert sum(self.ran.values()) <= sum(self.oracle.started.values())
@@ -489,7 +489,7 @@ class Machine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.context_id)
     @invariant()
-    def no_branch_names_a_message_that_there_is_not_or_names_one_twice(self) -> None:
+    def no_branch_has_a_missing_or_duplicate_message(self) -> None:
         for context in self.store._contexts.values():
             for ids in context.ids.values():
                 assert len(set(ids)) == len(ids)
@@ -497,7 +497,7 @@ class Machine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.context_id)
     @invariant()
-    def what_was_said_is_on_a_branch_or_waits_and_what_is_pinned_stays(self) -> None:
+    def sent_messages_are_on_a_branch_or_queued_and_pins_stay(self) -> None:
         for context in self.store._contexts.values():
             listed = {message_id for ids in context.ids.values() for message_id in ids}
             queued = {message_id for item in context.core.queue for message_id in item.message_ids}
@@ -507,7 +507,7 @@ class Machine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.context_id)
     @invariant()
-    def what_was_compressed_lies_whole_on_another_branch(self) -> None:
+    def compressed_messages_are_whole_on_another_branch(self) -> None:
         for context in self.store._contexts.values():
             for name, branch in context.branches.items():
                 if (done := branch.compressed) is None:

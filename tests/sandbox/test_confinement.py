@@ -19,7 +19,7 @@ from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 from tests.support.kernel import needs_sandbox
-from tests.support.mcp_tools import DONE, furnished, runs
+from tests.support.mcp_tools import DONE, runs, world_with_tools
 
 MODES = Modes()
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
@@ -121,7 +121,7 @@ def test_undo_is_confined_unless_a_person_approved_it(
 async def test_the_note_that_review_ignores_personal_git_settings_appears_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world = furnished(tmp_path, runs("git --version"), runs("git --version"), DONE)
+    world = world_with_tools(tmp_path, runs("git --version"), runs("git --version"), DONE)
     home = tmp_path / "home"
     home.mkdir()
     (home / ".gitconfig").write_text("[alias]\n\tst = status\n")

@@ -33,7 +33,7 @@ SECRETS = (
 NOBODY = 65534
 
 
-class Home:
+class HomeFolder:
     """A home folder with secrets in it, and a workspace beside it."""
 
     def __init__(self, folder: Path) -> None:
@@ -85,14 +85,14 @@ class Home:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
+def home(tmp_path: Path) -> HomeFolder:
+    return HomeFolder(tmp_path)
 
 
-Layout = Callable[[Home], list[str]]
+Layout = Callable[[HomeFolder], list[str]]
 
 
-def pyenv(home: Home) -> list[str]:
+def pyenv(home: HomeFolder) -> list[str]:
     home.program(".pyenv/libexec/pyenv", 'exec "$HOME/.pyenv/versions/$(cat $HOME/.pyenv/version)/bin/$2"')
     home.file(".pyenv/version", "3.11.7\n")
     home.program(".pyenv/versions/3.11.7/bin/tool", "cat $HOME/.pyenv/versions/3.11.7/lib/data")
@@ -101,7 +101,7 @@ def pyenv(home: Home) -> list[str]:
     return [".pyenv/shims"]
 
 
-def pipx(home: Home) -> list[str]:
+def pipx(home: HomeFolder) -> list[str]:
     place = home.folder / ".local/share/pipx/venvs/tool"
     venv.create(place, with_pip=False, symlinks=True)
     site = next(place.glob("lib/python*/site-packages"))
@@ -113,7 +113,7 @@ def pipx(home: Home) -> list[str]:
     return [".local/bin"]
 
 
-def pip_of_a_user(home: Home) -> list[str]:
+def pip_of_a_user(home: HomeFolder) -> list[str]:
     """A script whose first line names an interpreter outside of the PATH."""
     home.program("pythons/3.12/bin/python3", 'cat "$(dirname $0)/../lib/data"')
     home.file("pythons/3.12/lib/data", "works")
@@ -121,7 +121,7 @@ def pip_of_a_user(home: Home) -> list[str]:
     return [".local/bin"]
 
 
-def nvm(home: Home) -> list[str]:
+def nvm(home: HomeFolder) -> list[str]:
     version = ".nvm/versions/node/v22.1.0"
     home.program(f"{version}/lib/node_modules/tool/cli.js", f"cat {home.folder}/{version}/lib/node_modules/tool/data")
     home.file(f"{version}/lib/node_modules/tool/data", "works")
@@ -129,7 +129,7 @@ def nvm(home: Home) -> list[str]:
     return [f"{version}/bin"]
 
 
-def yarn(home: Home) -> list[str]:
+def yarn(home: HomeFolder) -> list[str]:
     modules = ".config/yarn/global/node_modules"
     home.program(f"{modules}/tool/cli.js", f"cat {home.folder}/{modules}/tool/data")
     home.file(f"{modules}/tool/data", "works")
@@ -137,7 +137,7 @@ def yarn(home: Home) -> list[str]:
     return [".yarn/bin"]
 
 
-def homebrew(home: Home) -> list[str]:
+def homebrew(home: HomeFolder) -> list[str]:
     brew = ".linuxbrew"
     home.program(f"{brew}/Cellar/tool/1.0/bin/tool", f"cat {home.folder}/{brew}/opt/lib/share/data")
     home.file(f"{brew}/Cellar/lib/2.0/share/data", "works")
@@ -146,7 +146,7 @@ def homebrew(home: Home) -> list[str]:
     return [f"{brew}/bin"]
 
 
-def rustup(home: Home) -> list[str]:
+def rustup(home: HomeFolder) -> list[str]:
     home.program(".rustup/toolchains/stable/bin/tool", "cat $HOME/.rustup/toolchains/stable/lib/data")
     home.file(".rustup/toolchains/stable/lib/data", "works")
     home.file(".rustup/settings.toml", 'default = "stable"')
@@ -158,20 +158,20 @@ def rustup(home: Home) -> list[str]:
     return [".cargo/bin"]
 
 
-def asdf(home: Home) -> list[str]:
+def asdf(home: HomeFolder) -> list[str]:
     home.program(".asdf/installs/node/22/bin/tool", "cat $HOME/.asdf/plugins/node/data")
     home.file(".asdf/plugins/node/data", "works")
     home.program(".asdf/shims/tool", "exec $HOME/.asdf/installs/node/22/bin/tool")
     return [".asdf/shims"]
 
 
-def volta(home: Home) -> list[str]:
+def volta(home: HomeFolder) -> list[str]:
     home.program(".volta/tools/image/node/22/bin/tool")
     home.program(".volta/bin/tool", "exec $HOME/.volta/tools/image/node/22/bin/tool")
     return [".volta/bin"]
 
 
-def own_script(home: Home) -> list[str]:
+def own_script(home: HomeFolder) -> list[str]:
     home.program("src/tool/run.sh")
     home.file("src/tool/private", "the plum is ripe")
     home.link("bin/tool", "../src/tool/run.sh")
@@ -182,7 +182,9 @@ LAYOUTS = [pyenv, pipx, pip_of_a_user, nvm, yarn, homebrew, rustup, asdf, volta,
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
-async def test_a_program_that_a_person_installed_runs_and_their_secrets_stay_closed(home: Home, layout: Layout) -> None:
+async def test_a_program_that_a_person_installed_runs_and_their_secrets_stay_closed(
+    home: HomeFolder, layout: Layout
+) -> None:
     environment = home.environment(*layout(home))
     assert await home.run("tool", environment) in [(0, "works"), (0, "works\n")]
     await home.check_closed(environment)
@@ -207,7 +209,7 @@ def test_the_same_holds_for_a_plain_user(layout: Layout) -> None:
     )
     with tempfile.TemporaryDirectory(prefix="plain-user-") as folder:
         os.chmod(folder, 0o755)
-        own = Home(Path(folder))
+        own = HomeFolder(Path(folder))
         environment = own.environment(*layout(own))
         copy = Path(folder) / "packages/pilothouse/sandbox"
         copy.mkdir(parents=True)
@@ -226,7 +228,7 @@ def test_the_same_holds_for_a_plain_user(layout: Layout) -> None:
             assert "plum" not in ran(f"cat {own.folder / name}").stdout
 
 
-async def test_the_rest_of_a_folder_that_a_link_leads_to_stays_closed(home: Home) -> None:
+async def test_the_rest_of_a_folder_that_a_link_leads_to_stays_closed(home: HomeFolder) -> None:
     environment = home.environment(*own_script(home))
     assert (await home.run(f"cat {home.folder}/src/tool/private", environment))[0] != 0
 
@@ -245,7 +247,7 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize("entries", [each[1] for each in ATTACKS], ids=[each[0] for each in ATTACKS])
-async def test_no_entry_of_a_path_opens_the_home_or_its_secrets(home: Home, entries: list[str]) -> None:
+async def test_no_entry_of_a_path_opens_the_home_or_its_secrets(home: HomeFolder, entries: list[str]) -> None:
     home.link("linked", ".ssh")
     home.link("linked-home", ".")
     home.program("notes/bin/open")
@@ -264,14 +266,14 @@ async def test_no_entry_of_a_path_opens_the_home_or_its_secrets(home: Home, entr
 
 
 @pytest.mark.parametrize("path", ["", ":", ".:..:", "bin:./bin", "~/bin", "/\0x", "/no/such/folder", ":" * 5000])
-def test_relative_and_strange_entries_open_nothing(home: Home, path: str) -> None:
+def test_relative_and_strange_entries_open_nothing(home: HomeFolder, path: str) -> None:
     home.program("bin/tool")
     if "\0" in path:
         path = path.replace("\0", "\ufffd")
     assert program_paths({"PATH": path, "HOME": str(home.folder)}) == ()
 
 
-async def test_the_data_directory_stays_closed_inside_a_folder_of_programs(home: Home) -> None:
+async def test_the_data_directory_stays_closed_inside_a_folder_of_programs(home: HomeFolder) -> None:
     home.program("tools/bin/tool")
     credentials = home.file("tools/lib/pilothouse/credentials.json", "the plum is ripe")
     home.file("tools/lib/data", "works")
@@ -287,7 +289,7 @@ HEADERS = ["data/x", "data/bin/x", "Documents/x", "Documents/bin/x", ".config/gh
 @pytest.mark.parametrize("is_there", [False, True], ids=["missing", "there"])
 @pytest.mark.parametrize("header", HEADERS)
 async def test_a_script_header_opens_an_interpreter_and_nothing_of_the_person(
-    home: Home, header: str, is_there: bool
+    home: HomeFolder, header: str, is_there: bool
 ) -> None:
     secrets = [
         home.file(f"{folder}/{name}", "the plum is ripe")
@@ -308,7 +310,7 @@ async def test_a_script_header_opens_an_interpreter_and_nothing_of_the_person(
 
 
 async def test_a_script_header_does_not_open_the_data_of_the_runtime(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = HomeFolder(tmp_path)
     data = tmp_path / "data"
     (data / "bin").mkdir(parents=True)
     (data / "lib").mkdir()
@@ -323,13 +325,13 @@ async def test_a_script_header_does_not_open_the_data_of_the_runtime(tmp_path: P
     assert "plum" not in answer.content
 
 
-def test_a_folder_that_everybody_may_write_is_not_followed(home: Home) -> None:
+def test_a_folder_that_everybody_may_write_is_not_followed(home: HomeFolder) -> None:
     home.program("shared/bin/tool")
     (home.folder / "shared/bin").chmod(0o777)
     assert program_paths(home.environment("shared/bin")) == ()
 
 
-def test_a_program_installed_later_is_noticed_and_unchanged_folders_are_cached(home: Home) -> None:
+def test_a_program_installed_later_is_noticed_and_unchanged_folders_are_cached(home: HomeFolder) -> None:
     environment = home.environment(*own_script(home))
     before = program_paths(environment)
     assert program_paths(environment) is before
@@ -339,7 +341,7 @@ def test_a_program_installed_later_is_noticed_and_unchanged_folders_are_cached(h
 
 
 def test_a_confinement_reads_no_folder_and_no_file_again_once_it_is_known(
-    home: Home, monkeypatch: pytest.MonkeyPatch
+    home: HomeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(300):
         home.program(f"tools{number % 20}/bin/tool{number}")
@@ -351,6 +353,6 @@ def test_a_confinement_reads_no_folder_and_no_file_again_once_it_is_known(
         confinement.read_only_confinement([str(home.workspace)], environment, [str(home.folder / "data")])
 
 
-async def test_the_interpreter_that_runs_these_tests_runs(home: Home) -> None:
+async def test_the_interpreter_that_runs_these_tests_runs(home: HomeFolder) -> None:
     environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": os.path.expanduser("~")}
     assert await home.run('python -c "import json, ssl; print(1)"', environment) == (0, "1\n")

@@ -24,16 +24,16 @@ _TURNS = "tests/stories/test_turns.py::"
 
 _OUTSIDE = f"{_PATHS}test_no_tool_reaches_anything_outside"
 _PROTECTED = f"{_PATHS}test_protected_files_are_not_written_at_any_depth_in_any_case"
-_LOOKING = f"{_FOLDERS}test_inspecting_a_hostile_folder_in_review_runs_and_changes_nothing"
-_KEEPING = f"{_FOLDERS}test_recording_undo_data_in_a_hostile_folder_runs_and_changes_nothing"
+_INSPECTION = f"{_FOLDERS}test_inspecting_a_hostile_folder_in_review_runs_and_changes_nothing"
+_UNDO_DATA = f"{_FOLDERS}test_recording_undo_data_in_a_hostile_folder_runs_and_changes_nothing"
 _OPENING = f"{_FOLDERS}test_a_folder_with_git_settings_of_its_own_is_opened_without_asking_git"
-_STARTING = f"{_FOLDERS}test_a_start_without_a_person_in_a_hostile_folder_trusts_nothing"
+_UNATTENDED_START = f"{_FOLDERS}test_a_start_without_a_person_in_a_hostile_folder_trusts_nothing"
 _BEFORE_TRUST = f"{_TRUST}test_a_projects_configuration_has_no_effect_before_trust"
-_CLOSED = f"{_ACCESS}test_every_route_refuses_a_request_without_a_valid_token"
+_NEEDS_TOKEN = f"{_ACCESS}test_every_route_refuses_a_request_without_a_valid_token"
 _HEADERS = f"{_ACCESS}test_every_answer_carries_the_headers_that_keep_a_browser_safe"
 _FOREIGN = f"{_ACCESS}test_a_page_of_another_site_is_refused_on_every_route_and_method"
-_STRANGE_NAME = f"{_ACCESS}test_a_foreign_host_header_is_refused_on_every_route"
-_NOT_THEIRS = f"{_ACCESS}test_another_users_context_is_404_on_every_route"
+_FOREIGN_HOST = f"{_ACCESS}test_a_foreign_host_header_is_refused_on_every_route"
+_OTHER_USER = f"{_ACCESS}test_another_users_context_is_404_on_every_route"
 _NO_ROUTE = f"{_HTTP}test_no_route_runs_a_tool_or_takes_an_address_or_a_program"
 _TEXT_ONLY = f"{_HTTP}test_the_web_client_inserts_text_only_and_contacts_no_other_host"
 _NO_FETCHING = f"{_SECRETS}test_no_tool_of_ours_takes_an_address"
@@ -41,7 +41,7 @@ _VISIBLE = (
     "tests/domain/deception/test_hidden_characters.py::test_characters_that_hide_or_move_text_are_printed_as_codes"
 )
 _TERMINAL = "tests/cli/test_main.py::test_no_control_sequence_of_a_model_or_tool_reaches_the_terminal"
-_LIMITS_OF_A_SERVER = (
+_SERVER_LIMITS = (
     "tests/tools/mcp/test_misbehavior.py::test_a_server_that_breaks_a_limit_stays_failed_until_a_person_reconnects_it"
 )
 
@@ -88,7 +88,7 @@ _PATH_ESCAPES: Mapping[str, tuple[str, ...]] = {
     "PA-18": (
         f"{_TRUST}test_another_folder_that_links_to_a_trusted_one_is_not_trusted",
         f"{_TRUST}test_a_folder_behind_a_link_is_the_same_folder",
-        _LOOKING,
+        _INSPECTION,
     ),
     "PA-19": (
         f"{_PATHS}test_pipes_sockets_and_devices_are_refused_without_hanging",
@@ -102,10 +102,10 @@ _PATH_ESCAPES: Mapping[str, tuple[str, ...]] = {
 }
 
 _SERVER: Mapping[str, tuple[str, ...]] = {
-    "SV-01": (_CLOSED,),
+    "SV-01": (_NEEDS_TOKEN,),
     "SV-02": (_FOREIGN, f"{_ACCESS}test_form_content_types_are_refused_on_every_changing_route"),
-    "SV-03": (_STRANGE_NAME,),
-    "SV-04": (_STRANGE_NAME, _FOREIGN, f"{_HTTP}test_the_server_listens_on_loopback_by_default"),
+    "SV-03": (_FOREIGN_HOST,),
+    "SV-04": (_FOREIGN_HOST, _FOREIGN, f"{_HTTP}test_the_server_listens_on_loopback_by_default"),
     "SV-05": (_FOREIGN, f"{_ACCESS}test_a_cross_site_request_is_refused_on_every_route"),
     "SV-06": (_FOREIGN,),
     "SV-07": (_TEXT_ONLY, f"{_HTTP}test_signing_in_leads_to_the_web_client_and_nowhere_else"),
@@ -113,7 +113,7 @@ _SERVER: Mapping[str, tuple[str, ...]] = {
     "SV-09": (f"{_ACCESS}test_no_line_of_the_log_contains_a_token",),
     "SV-10": (f"{_HTTP}test_a_cookie_of_a_revoked_token_is_refused",),
     "SV-11": (f"{_HTTP}test_signing_in_leads_to_the_web_client_and_nowhere_else",),
-    "SV-12": (_NOT_THEIRS, "tests/server/test_signals.py::test_a_stream_of_a_foreign_or_unknown_context_is_404"),
+    "SV-12": (_OTHER_USER, "tests/server/test_signals.py::test_a_stream_of_a_foreign_or_unknown_context_is_404"),
     "SV-13": (f"{_ACCESS}test_another_users_context_is_404_in_every_body_and_query",),
     "SV-14": (f"{_HTTP}test_users_that_are_added_at_once_are_all_there",),
     "SV-15": (
@@ -121,8 +121,8 @@ _SERVER: Mapping[str, tuple[str, ...]] = {
         f"{_SIGN_IN}test_the_cookie_is_no_token_and_is_kept_from_scripts_and_other_sites",
         _HEADERS,
     ),
-    "SV-16": (_CLOSED,),
-    "SV-17": (_NO_ROUTE, _CLOSED),
+    "SV-16": (_NEEDS_TOKEN,),
+    "SV-17": (_NO_ROUTE, _NEEDS_TOKEN),
     "SV-18": (
         _NO_ROUTE,
         f"{_HTTP}test_a_request_that_adds_a_server_or_a_call_is_refused",
@@ -170,30 +170,30 @@ _SELF_ESCALATION: Mapping[str, tuple[str, ...]] = {
         "tests/stories/test_import.py::test_a_looser_mode_than_the_persons_own_is_not_taken_and_is_listed",
     ),
     "CF-09": (
-        "tests/config/test_files.py::test_a_project_can_neither_loosen_the_settings_nor_act_for_the_person",
-        _STARTING,
+        "tests/config/test_configuration.py::test_a_project_can_neither_loosen_the_settings_nor_act_for_the_person",
+        _UNATTENDED_START,
     ),
     "CF-10": (f"{_ESCALATION}test_claims_of_the_model_about_its_mode_have_no_effect",),
 }
 
 _UNTRUSTED: Mapping[str, tuple[str, ...]] = {
-    "RP-01": (_STARTING, _OPENING, _BEFORE_TRUST),
-    "RP-02": (_STARTING,),
+    "RP-01": (_UNATTENDED_START, _OPENING, _BEFORE_TRUST),
+    "RP-02": (_UNATTENDED_START,),
     "RP-03": (f"{_SECRETS}test_a_folder_does_not_say_where_keys_are_sent", _BEFORE_TRUST),
     "RP-04": (
-        _STARTING,
-        "tests/config/test_files.py::test_a_project_can_neither_loosen_the_settings_nor_act_for_the_person",
+        _UNATTENDED_START,
+        "tests/config/test_configuration.py::test_a_project_can_neither_loosen_the_settings_nor_act_for_the_person",
     ),
-    "RP-05": (_STARTING, _LOOKING, _KEEPING),
-    "RP-06": (_STARTING, _OPENING),
+    "RP-05": (_UNATTENDED_START, _INSPECTION, _UNDO_DATA),
+    "RP-06": (_UNATTENDED_START, _OPENING),
     "RP-07": (
-        _STARTING,
+        _UNATTENDED_START,
         "tests/server/test_completions.py::test_calls_that_need_approval_are_denied_and_reported_in_the_completion",
     ),
     "RP-08": (_OPENING, _BEFORE_TRUST),
-    "RP-09": (_OPENING, _LOOKING, _KEEPING),
-    "RP-10": (_LOOKING, _STARTING),
-    "AM-03": (_LOOKING, f"{_FOLDERS}test_the_same_commands_in_a_plain_shell_run_programs_of_the_folder"),
+    "RP-09": (_OPENING, _INSPECTION, _UNDO_DATA),
+    "RP-10": (_INSPECTION, _UNATTENDED_START),
+    "AM-03": (_INSPECTION, f"{_FOLDERS}test_the_same_commands_in_a_plain_shell_run_programs_of_the_folder"),
     "AM-05": (f"{_FOLDERS}test_variables_that_make_programs_run_something_are_not_passed_on",),
 }
 
@@ -213,7 +213,7 @@ _SERVERS_OF_TOOLS: Mapping[str, tuple[str, ...]] = {
     ),
     "MC-05": (f"{_MCP}test_invisible_text_of_a_server_reaches_neither_the_model_nor_the_person",),
     "MC-06": (
-        _LIMITS_OF_A_SERVER,
+        _SERVER_LIMITS,
         "tests/tools/mcp/test_misbehavior.py::test_answers_with_a_foreign_id_or_sent_twice_reach_nobody",
     ),
     "MC-07": (
@@ -234,7 +234,7 @@ _SERVERS_OF_TOOLS: Mapping[str, tuple[str, ...]] = {
     "MC-12": ("tests/tools/mcp/test_definitions.py::test_the_common_form_is_read_and_nothing_is_expanded",),
     "MC-13": (_NO_ROUTE, f"{_HTTP}test_a_request_that_adds_a_server_or_a_call_is_refused"),
     "MC-14": (
-        _LIMITS_OF_A_SERVER,
+        _SERVER_LIMITS,
         "tests/tools/mcp/test_connection.py::test_a_result_is_converted_to_text",
         "tests/tools/mcp/test_http.py::test_a_response_is_bounded_and_costs_its_call_only",
         _VISIBLE,
@@ -339,9 +339,9 @@ _APPROVAL: Mapping[str, tuple[str, ...]] = {
     "AP-17": (f"{_APPROVALS}test_letters_that_look_like_others_are_marked",),
     "AP-18": (f"{_APPROVALS}test_approving_all_shows_every_call_and_asks_again_for_a_dangerous_one",),
     "AP-19": (f"{_APPROVALS}test_a_waiting_call_is_not_rejected_after_any_time",),
-    "AP-20": (_NOT_THEIRS,),
+    "AP-20": (_OTHER_USER,),
     "AP-21": (
-        _NOT_THEIRS,
+        _OTHER_USER,
         "tests/stories/test_queue.py::test_queued_messages_are_taken_one_by_one_after_a_completed_turn_with_their_mode",
         "tests/server/test_ownership.py::test_a_request_whose_body_comes_after_the_context_has_changed_hands_is_404",
     ),
@@ -369,7 +369,7 @@ _SECRET: Mapping[str, tuple[str, ...]] = {
     ),
     "SE-06": (
         f"{_SECRETS}test_every_stored_file_is_readable_by_its_owner_only_under_any_umask",
-        "tests/storage/test_files.py::test_every_file_of_the_store_is_private_to_the_user",
+        "tests/storage/test_file_store.py::test_every_file_of_the_store_is_private_to_the_user",
         f"{_ACCESS}test_only_the_owner_can_read_the_token_file",
     ),
     "SE-07": (

@@ -37,7 +37,7 @@ TREE = {
 }
 
 
-class Deed(NamedTuple):
+class LineEffects(NamedTuple):
     """The effects of a line."""
 
     changed: Sequence[str]
@@ -62,12 +62,12 @@ class ShellRunner:
         )
         self._exchange([str(base), list(reading), list(others)])
 
-    def run(self, shell: str, line: str) -> Deed:
-        return Deed(*self._ask([shell, line]))
+    def run(self, shell: str, line: str) -> LineEffects:
+        return LineEffects(*self._ask([shell, line]))
 
     def form(self, line: str) -> str:
         """The line as bash prints it after parsing; empty where bash cannot parse it."""
-        return Deed(*self._ask(["form", line])).trace
+        return LineEffects(*self._ask(["form", line])).trace
 
     def _ask(self, request: object) -> tuple[list[str], list[str], str]:
         changed, started, trace = json.loads(self._exchange(request))
@@ -118,7 +118,7 @@ class _Folder:
             _put(self._work / name, text)
         self._before = dict(_state(self._work))
 
-    def run(self, shell: str, line: str) -> Deed:
+    def run(self, shell: str, line: str) -> LineEffects:
         for path in (self._started, self._trace):
             path.unlink(missing_ok=True)
         pid = os.fork()
@@ -132,7 +132,7 @@ class _Folder:
             self._grow()
         started = self._started.read_text(errors="replace").split() if self._started.exists() else []
         with self._trace.open("rb") as trace:
-            return Deed(changed, started, trace.read(MAX_TRACE_BYTES).decode(errors="replace"))
+            return LineEffects(changed, started, trace.read(MAX_TRACE_BYTES).decode(errors="replace"))
 
     def _become(self, arguments: list[str]) -> None:
         try:
@@ -163,12 +163,12 @@ def _state(folder: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
                 yield from _state(Path(entry.path))
 
 
-class _Late(Exception):
+class LineTimeout(Exception):
     """A line has not come to its end in time."""
 
 
 def _late(*_: object) -> None:
-    raise _Late
+    raise LineTimeout
 
 
 def _reap(pid: int) -> None:
@@ -176,7 +176,7 @@ def _reap(pid: int) -> None:
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
         _wait_for_all()
-    except _Late:
+    except LineTimeout:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
         _wait_for_all()

@@ -28,12 +28,12 @@ from tests.support.assertions import present
 DONE = Answer(text="done")
 
 
-def asks(*calls: tuple[str, dict[str, Any]]) -> Answer:
+def call_answer(*calls: tuple[str, dict[str, Any]]) -> Answer:
     return Answer(calls=tuple(ScriptedCall(tool=tool, arguments=arguments) for tool, arguments in calls))
 
 
 def runs(command: str, **more: Any) -> Answer:
-    return asks(("execute", {"command": command, **more}))
+    return call_answer(("execute", {"command": command, **more}))
 
 
 def world(root: Path, *answers: Answer, environment: dict[str, str] | None = None, **parts: Any) -> World:
@@ -179,7 +179,7 @@ async def test_a_file_that_changed_while_its_diff_was_shown_is_not_written(tmp_p
     file = tmp_path / "f"
     file.write_text("shown\n")
     (tmp_path / "other").write_text("shown, too\n")
-    here = world(tmp_path, asks((tool, CHANGED[tool])), DONE)
+    here = world(tmp_path, call_answer((tool, CHANGED[tool])), DONE)
     context_id, (call,) = await waiting(here)
     file.unlink()
     if how == "changed":
@@ -300,7 +300,11 @@ async def test_only_our_file_tools_may_call_an_argument_the_content_of_a_file(tm
         return content
 
     text = "echo ok" + " " * 300 + "; rm \uff0drf\u2003x"
-    answers = (asks(("publish", {"content": text})), asks(("write_file", {"path": "a", "content": text})), DONE)
+    answers = (
+        call_answer(("publish", {"content": text})),
+        call_answer(("write_file", {"path": "a", "content": text})),
+        DONE,
+    )
     here = World(tmp_path, *answers, tools=[*builtin_tools(os.environ), publish])
     _, (foreign,) = await waiting(here)
     _, (own,) = await waiting(here)
@@ -319,7 +323,7 @@ async def test_letters_that_look_like_others_are_marked(tmp_path: Path, command:
 async def test_a_card_names_a_link_and_its_target(tmp_path: Path) -> None:
     (tmp_path / "real.txt").write_text("old\n")
     (tmp_path / "link.txt").symlink_to("real.txt")
-    here = world(tmp_path, asks(("write_file", {"path": "link.txt", "content": "new\n"})), DONE)
+    here = world(tmp_path, call_answer(("write_file", {"path": "link.txt", "content": "new\n"})), DONE)
     _, (call,) = await waiting(here)
     assert call.touches == ("link.txt", "real.txt")
     card = call_card(call, "en")

@@ -17,7 +17,7 @@ from pilothouse.testing.world import World
 from pilothouse.tools.base import parse_arguments
 from pilothouse.tools.builtin import builtin_tools
 from tests.support.assertions import present
-from tests.support.mcp_tools import furnished
+from tests.support.mcp_tools import world_with_tools
 
 TOOLS = {tool.name: tool for tool in builtin_tools(os.environ)}
 DONE = Answer(text="done")
@@ -36,7 +36,7 @@ def example(path: str) -> str:
     return (f"{path}x" if path.endswith("/") else path).replace("*", "x")
 
 
-def asks(workspace: Workspace, path: str) -> bool:
+def needs_approval(workspace: Workspace, path: str) -> bool:
     reason = workspace.approval_reason(path)
     return reason is not None and reason.code is Code.RUNS_CODE
 
@@ -45,15 +45,15 @@ def test_every_listed_path_is_asked_for_at_any_depth_in_any_case_and_through_lin
     workspace = Workspace(tmp_path)
     (tmp_path / "deep").mkdir()
     for number, path in enumerate(map(example, LISTED)):
-        assert asks(workspace, path), path
-        assert asks(workspace, f"a/b/{path.upper()}"), path
-        assert asks(workspace, f"deep/../{path}"), path
+        assert needs_approval(workspace, path), path
+        assert needs_approval(workspace, f"a/b/{path.upper()}"), path
+        assert needs_approval(workspace, f"deep/../{path}"), path
         (tmp_path / "deep" / f"{number}").symlink_to(f"../{path}")
-        assert asks(workspace, f"deep/{number}"), path
+        assert needs_approval(workspace, f"deep/{number}"), path
     folders = [path for path in LISTED if path.endswith("/")]
     for path in folders:
-        assert asks(workspace, path.rstrip("/")), path
-        assert asks(workspace, f"{path}a/b/c"), path
+        assert needs_approval(workspace, path.rstrip("/")), path
+        assert needs_approval(workspace, f"{path}a/b/c"), path
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_every_listed_path_is_asked_for_at_any_depth_in_any_case_and_through_lin
     [".vs\u200ccode/tasks.json", "a/.ｖscode/tasks.json", ".NPMRC", ".npmrc\u200d", ".npmrc\ufe0f", ".vs\u034fcode/x"],
 )
 def test_a_name_that_a_file_system_may_take_for_a_listed_one_is_asked_for(tmp_path: Path, path: str) -> None:
-    assert asks(Workspace(tmp_path), path)
+    assert needs_approval(Workspace(tmp_path), path)
 
 
 def test_a_name_that_a_file_system_may_take_for_git_is_refused(tmp_path: Path) -> None:
@@ -70,14 +70,14 @@ def test_a_name_that_a_file_system_may_take_for_git_is_refused(tmp_path: Path) -
 
 @pytest.mark.parametrize("path", DAILY)
 def test_ordinary_files_need_no_approval(tmp_path: Path, path: str) -> None:
-    assert not asks(Workspace(tmp_path), path)
+    assert not needs_approval(Workspace(tmp_path), path)
 
 
 def test_the_location_of_the_workspace_does_not_make_its_files_listed(tmp_path: Path) -> None:
     root = tmp_path / ".vscode/extensions/mine"
     root.mkdir(parents=True)
-    assert not asks(Workspace(root), "src/extension.ts")
-    assert asks(Workspace(root), ".vscode/tasks.json")
+    assert not needs_approval(Workspace(root), "src/extension.ts")
+    assert needs_approval(Workspace(root), ".vscode/tasks.json")
 
 
 def test_every_entry_names_its_program_and_where_that_is_documented() -> None:
@@ -413,7 +413,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def asked(folder: Path, command: str) -> bool:
+async def asks_for_approval(folder: Path, command: str) -> bool:
     arguments = parse_arguments("execute", TOOLS["execute"].parameters, {"command": command})
     prepared = await TOOLS["execute"].prepare(arguments, Workspace(folder))
     assert prepared.violation is None
@@ -422,17 +422,17 @@ async def asked(folder: Path, command: str) -> bool:
 
 @pytest.mark.parametrize("command", WRITING)
 async def test_a_command_that_plainly_writes_a_code_file_asks(folder: Path, command: str) -> None:
-    assert await asked(folder, command)
+    assert await asks_for_approval(folder, command)
 
 
 @pytest.mark.parametrize("command", HIDDEN)
 async def test_a_command_whose_text_shows_a_write_to_a_code_file_asks(folder: Path, command: str) -> None:
-    assert await asked(folder, command)
+    assert await asks_for_approval(folder, command)
 
 
 @pytest.mark.parametrize("command", NOT_WRITING)
 async def test_a_command_that_reads_or_commits_a_code_file_does_not_ask(folder: Path, command: str) -> None:
-    assert not await asked(folder, command)
+    assert not await asks_for_approval(folder, command)
 
 
 async def test_no_mode_or_rule_lets_a_command_write_a_code_file_without_approval(folder: Path) -> None:
@@ -471,7 +471,7 @@ async def notices(folder: Path, command: str, mode: str = "agent") -> tuple[str,
     data = folder.parent / f"{folder.name}-data"
     data.mkdir()
     call = ScriptedCall(tool="execute", arguments={"command": command})
-    world = furnished(data, Answer(text="I do", calls=(call,)), DONE, workspace=folder)
+    world = world_with_tools(data, Answer(text="I do", calls=(call,)), DONE, workspace=folder)
     async with world.runtime:
         context_id = await world.start(mode)
         await world.turn(context_id)

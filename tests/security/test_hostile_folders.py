@@ -76,7 +76,7 @@ LOOKING = calls(
 )
 
 
-async def said(runtime: Runtime, context_id: ContextId) -> list[CallRecord]:
+async def run_turn(runtime: Runtime, context_id: ContextId) -> list[CallRecord]:
     await runtime.send(context_id, "Look around.")
     await runtime.rested(context_id)
     return list(await runtime.dependencies.store.calls(context_id))
@@ -101,7 +101,7 @@ async def test_inspecting_a_hostile_folder_in_review_runs_and_changes_nothing(ho
     outside = tree(hostile.markers)
     async with opened(hostile, LOOKING, commands(LOOKS), DONE) as (runtime, context_id):
         policies = await policy(runtime, context_id, hostile.root)
-        records = await said(runtime, context_id)
+        records = await run_turn(runtime, context_id)
         ran = [record for record in records if record.tool == "execute"]
         assert [record.status for record in ran] == ["executed"] * len(LOOKS), "they run by themselves"
         assert all(record.confined for record in ran)
@@ -122,7 +122,7 @@ async def test_recording_undo_data_in_a_hostile_folder_runs_and_changes_nothing(
     lines = [commands([line]) for line in ("true", ": again", "test -e a.txt")]
     async with opened(hostile, *lines, DONE) as (runtime, context_id):
         await runtime.switch_mode(context_id, "agent")
-        records = await said(runtime, context_id)
+        records = await run_turn(runtime, context_id)
         assert [record.status for record in records] == ["executed"] * 3
     assert hostile.struck() == []
     assert tree(hostile.root) == before
@@ -135,7 +135,7 @@ async def test_undo_in_a_hostile_folder_restores_files_and_runs_nothing(hostile:
     change = commands(["printf other > a.txt; printf new > new.txt; rm b.txt"])
     async with opened(hostile, change, DONE) as (runtime, context_id):
         await runtime.switch_mode(context_id, "agent")
-        await said(runtime, context_id)
+        await run_turn(runtime, context_id)
         assert (hostile.root / "a.txt").read_text() == "other"
         assert sorted((await runtime.undo(context_id)).paths) == ["a.txt", "b.txt", "new.txt"]
     assert tree(hostile.root, times=False) == before
@@ -169,7 +169,7 @@ async def test_names_that_are_options_do_none_in_review(line: str, tmp_path: Pat
     folder = build("names", tmp_path)
     before = tree(folder.root)
     async with opened(folder, commands([line]), DONE) as (runtime, context_id):
-        (record,) = await said(runtime, context_id)
+        (record,) = await run_turn(runtime, context_id)
         assert record.status == "pending" or record.confined
     assert folder.struck() == []
     assert tree(folder.root) == before
@@ -180,7 +180,7 @@ async def test_a_folder_with_git_settings_of_its_own_is_opened_without_asking_gi
     before = tree(hostile.root)
     async with opened(hostile, DONE) as (runtime, context_id):
         await runtime.folder_trust(context_id)
-        await said(runtime, context_id)
+        await run_turn(runtime, context_id)
         assert (await runtime.context(context_id)).core.mode == "review"
     assert hostile.struck() == []
     assert tree(hostile.root) == before

@@ -20,7 +20,7 @@ from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from tests.cli.test_serve import ran, served
 from tests.server.descriptors import open_descriptors, reporting_program
-from tests.server.test_access import BEARER, house
+from tests.server.test_access import BEARER, access_fixture
 from tests.support.scale import HANG_SECONDS
 
 WEB = Path(__file__).parents[2] / "web"
@@ -59,7 +59,7 @@ FILES = (
 
 
 async def test_no_path_leads_to_a_file(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         for path in [*(place.format(up, up) for place in PLACES for up in UP), *FILES]:
             answer = await raw(here.served.port, get(here.served.port, path))
             status = int(answer.split(b" ", 2)[1])
@@ -69,7 +69,7 @@ async def test_no_path_leads_to_a_file(tmp_path: Path) -> None:
 
 async def test_an_id_with_other_characters_is_refused(tmp_path: Path) -> None:
     bad = ("../../other", "a/b", "", ".", "..", "x" * 300, "a\0b", "-", "a b", "\u202ea", "con\n", "~", "*")
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         before = sorted(tmp_path.rglob("*"))
         for each in bad:
             body = json.dumps({"context_id": each}).encode()
@@ -100,7 +100,7 @@ BODIES = {
 
 @pytest.mark.parametrize("name", BODIES)
 async def test_a_body_that_makes_no_sense_is_refused_and_the_server_stays(tmp_path: Path, name: str) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         before = await here.everything()
         size = own_size()
         typed = {**BEARER, "content-type": "application/json"}
@@ -119,7 +119,7 @@ def own_size() -> int:
 async def test_compressed_request_bodies_are_refused_without_decompression(tmp_path: Path) -> None:
     """A few bytes that would be gigabytes stay a few bytes."""
     packed = gzip.compress(b" " * (512 * 1024 * 1024))
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         size = own_size()
         for path, kind in (("/api/contexts/import", "application/x-ndjson"), ("/api/contexts", "application/json")):
             headers = {**BEARER, "content-type": kind, "content-encoding": "gzip"}
@@ -193,7 +193,7 @@ async def status(http: aiohttp.ClientSession, url: str, headers: dict[str, str])
     "query", ["next=//evil.example", "next=/%5cevil.example", "url=http://evil", "server=http://evil"]
 )
 async def test_signing_in_leads_to_the_web_client_and_nowhere_else(tmp_path: Path, query: str) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         form = await here.get(f"/?code={here.served.tokens.new_code()}&{query}", {})
         assert form.status == 200
         assert b"evil" not in form.body
@@ -266,7 +266,7 @@ def test_no_route_runs_a_tool_or_takes_an_address_or_a_program() -> None:
 )
 async def test_a_request_that_adds_a_server_or_a_call_is_refused(tmp_path: Path, path: str) -> None:
     body = json.dumps({"name": "evil", "command": "/usr/bin/touch", "args": [str(tmp_path / "PWNED")]}).encode()
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         for method in ("POST", "PUT"):
             reply = await here.get(path, {**BEARER, "content-type": "application/json"}, method=method, data=body)
             assert reply.status in (404, 405)
@@ -329,7 +329,7 @@ HEADERS = {"accept-language": f"{EVIL},zh", "user-agent": EVIL, "referer": f"htt
 
 
 async def test_request_headers_are_never_echoed_in_a_page(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         for path in ("/", "/api/docs", f"/?code={EVIL}", "/?token=wrong", "/nothing", "/api/contexts/none"):
             for credentials in ({}, BEARER):
                 reply = await here.get(path, {**credentials, **HEADERS})
@@ -359,7 +359,7 @@ async def test_words_that_look_like_an_event_make_none(tmp_path: Path) -> None:
 
 async def test_titles_and_names_with_markup_are_data(tmp_path: Path) -> None:
     (tmp_path / f"{EVIL.replace('/', '')}.txt").write_text("x")
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         typed = {**BEARER, "content-type": "application/json"}
         path = f"/api/contexts/{here.ids['context_id']}"
         title = json.dumps({"title": EVIL}).encode()

@@ -8,7 +8,7 @@ import pytest
 from pilothouse.sandbox.shell import classify
 from tests.security.line_mutations import mutations
 from tests.security.line_runner import run, run_in_turn
-from tests.security.torn_lines import havoc
+from tests.security.random_lines import torn_lines_with_effects
 from tests.support.scale import LONG, Record
 
 MUTATIONS = 20_000 if LONG else 2000
@@ -37,7 +37,7 @@ def test_rewriting_keeps_the_effect_of_a_line() -> None:
 @pytest.mark.seconds(600)
 def test_a_torn_line_classified_as_read_only_changes_nothing(record_property: Record) -> None:
     """Torn lines that the classifier lets through are run, and must change nothing."""
-    lines = [line for line in islice(havoc(SEED), TORN) if classify(line).read_only]
+    lines = [line for line in islice(torn_lines_with_effects(SEED), TORN) if classify(line).read_only]
     outcomes = list(zip(lines, run_in_turn(lines), strict=True))
     record_property("figure", f"shell classifier: {len(lines)} of {TORN} torn lines let through and run")
     assert [(line, outcome.changed) for line, outcome in outcomes if outcome.changed] == []

@@ -132,7 +132,7 @@ def own_size() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
-async def outcome(world: World, context_id: ContextId) -> tuple[CallRecord, str]:
+async def first_outcome(world: World, context_id: ContextId) -> tuple[CallRecord, str]:
     (record,) = await world.dependencies.store.calls(context_id)
     results = [each for each in await world.runtime.read_messages(context_id) if isinstance(each, ToolResult)]
     return record, results[-1].content
@@ -171,7 +171,7 @@ async def test_no_process_of_a_command_survives_its_time_limit(tmp_path: Path, n
         async with asyncio.timeout(HANG_SECONDS):
             await world.runtime.rested(context_id)
         assert await is_quiet(root)
-        record, output = await outcome(world, context_id)
+        record, output = await first_outcome(world, context_id)
         assert record.status == "failed"
         assert "ended after 0.5 seconds" in output
 
@@ -182,7 +182,7 @@ async def test_no_process_of_a_finished_command_is_left(tmp_path: Path, name: st
     command = STUBBORN[name].replace("sleep 600", f"until [ -e {root}/grows ]; do sleep 0.01; done")
     async with at_work(tmp_path, execute(line(root, command)), DONE) as (world, context_id):
         await world.turn(context_id)
-        assert (await outcome(world, context_id))[0].status == "executed"
+        assert (await first_outcome(world, context_id))[0].status == "executed"
         assert await is_quiet(root)
 
 
@@ -237,7 +237,7 @@ async def test_endless_output_keeps_memory_flat_and_the_server_responsive(tmp_pa
             most = max(most, own_size())
             await asyncio.sleep(0.02)
         assert most - before < GROWTH_AT_MOST
-        record, output = await outcome(world, context_id)
+        record, output = await first_outcome(world, context_id)
         assert record.status == "executed"
         assert len(output) < 50_000
         assert output.startswith("first")
@@ -254,7 +254,7 @@ async def test_a_command_with_too_many_processes_is_ended_with_a_reason(tmp_path
         async with asyncio.timeout(HANG_SECONDS):
             await world.turn(context_id)
         assert await is_quiet(root)
-        _, output = await outcome(world, context_id)
+        _, output = await first_outcome(world, context_id)
         assert "it had more than 1024 processes" in output
 
 
@@ -267,7 +267,7 @@ async def test_a_command_that_wants_input_gets_none_and_ends(tmp_path: Path, com
     prepared(tmp_path / "work")
     async with at_work(tmp_path, execute(command), DONE, call_seconds=20) as (world, context_id):
         await world.turn(context_id)
-        assert (await outcome(world, context_id))[0].status == "executed"
+        assert (await first_outcome(world, context_id))[0].status == "executed"
 
 
 async def test_an_editor_without_a_terminal_ends_at_its_time_limit(tmp_path: Path) -> None:

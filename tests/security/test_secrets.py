@@ -39,7 +39,7 @@ def runs(command: str) -> Answer:
     return Answer(calls=(ScriptedCall(tool="execute", arguments={"command": command}),))
 
 
-async def said(world: World, context_id: str) -> str:
+async def conversation_text(world: World, context_id: str) -> str:
     return "".join(getattr(message, "content", "") for message in await world.runtime.read_messages(context_id))
 
 
@@ -51,7 +51,7 @@ async def test_output_of_a_command_is_in_no_log(tmp_path: Path, caplog: pytest.L
     world = World(tmp_path, runs(PRINTS), DONE, tools=builtin_tools(os.environ))
     context_id = await world.start("agent")
     await world.turn(context_id)
-    assert KEYS[0] in await said(world, context_id)
+    assert KEYS[0] in await conversation_text(world, context_id)
     assert not [record for record in caplog.records if any(key in record.getMessage() for key in KEYS)]
 
 
@@ -60,7 +60,7 @@ async def test_text_that_looks_like_a_key_is_hidden_in_the_conversation(tmp_path
     world = World(tmp_path, runs(PRINTS), DONE, tools=builtin_tools(os.environ))
     context_id = await world.start("agent")
     await world.turn(context_id)
-    text = await said(world, context_id)
+    text = await conversation_text(world, context_id)
     assert not any(key in text for key in KEYS)
 
 

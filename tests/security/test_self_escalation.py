@@ -29,7 +29,7 @@ LOOSER = '[[rules]]\neffect = "allow"\ntool = "*"\n'
 SERVER = json.dumps({"mcpServers": {"evil": {"command": "/usr/bin/touch", "args": ["PWNED"]}}})
 
 
-def asks(*calls: tuple[str, dict[str, Any]]) -> Answer:
+def call_answer(*calls: tuple[str, dict[str, Any]]) -> Answer:
     return Answer(calls=tuple(ScriptedCall(tool=tool, arguments=arguments) for tool, arguments in calls))
 
 
@@ -41,7 +41,7 @@ def runs(command: str) -> tuple[str, dict[str, Any]]:
     return ("execute", {"command": command})
 
 
-def whole(base: Path, *answers: Answer) -> Runtime:
+def whole_runtime(base: Path, *answers: Answer) -> Runtime:
     """The runtime as a person starts it: its data and settings are beneath the workspace, as in a home folder."""
     settings = read_settings(
         {}, model="demo", data_dir=str(base / "data"), config=str(base / ".config/pilothouse/config.toml")
@@ -55,7 +55,7 @@ async def turned(runtime: Runtime, context_id: ContextId) -> list[CallRecord]:
     return list(await runtime.dependencies.store.calls(context_id))
 
 
-async def decides(runtime: Runtime, context_id: str, root: Path) -> object:
+async def policy_state(runtime: Runtime, context_id: str, root: Path) -> object:
     live = await runtime.context(context_id)
     steering = runtime.dependencies.workspace_policy(str(root))
     return live.core.mode, live.core.rules, live.core.policy, steering, await runtime.rules(context_id)
@@ -73,14 +73,14 @@ OWN = (
 async def test_no_tool_writes_the_runtimes_configuration_even_with_approval(tmp_path: Path, mode: str) -> None:
     (tmp_path / ".config/pilothouse").mkdir(parents=True)
     calls = [writes(path) for path in OWN]
-    async with whole(tmp_path, asks(*calls), DONE) as runtime:
+    async with whole_runtime(tmp_path, call_answer(*calls), DONE) as runtime:
         context_id = await runtime.create_context(tmp_path, mode=mode)
         await runtime.give_rule("allow", Scope(tool="write_file"), context_id=context_id)
-        before = await decides(runtime, context_id, tmp_path)
+        before = await policy_state(runtime, context_id, tmp_path)
         records = await turned(runtime, context_id)
         assert {record.status for record in records} == {"denied"}
         assert {present(record.reason).code for record in records} == {Code.PROTECTED_PATH}
-        assert await decides(runtime, context_id, tmp_path) == before
+        assert await policy_state(runtime, context_id, tmp_path) == before
     assert not (tmp_path / ".pilothouse").exists()
     assert list((tmp_path / ".config/pilothouse").iterdir()) == []
 
@@ -89,7 +89,7 @@ async def test_files_beside_a_renamed_configuration_are_protected_too(tmp_path: 
     (tmp_path / "work").mkdir()
     settings = read_settings({}, model="demo", data_dir=str(tmp_path / "data"), config=str(tmp_path / "work/mine.toml"))
     paths = ("mine.toml", "tools.toml", "mcp_servers.json", "personas/x.toml")
-    adapter = ScriptedAdapter(Script(turn=(asks(*map(writes, paths)), DONE)))
+    adapter = ScriptedAdapter(Script(turn=(call_answer(*map(writes, paths)), DONE)))
     async with build_runtime(settings, os.environ, adapter=adapter) as runtime:
         records = await turned(runtime, await runtime.create_context(tmp_path / "work", mode="agent"))
         assert {present(record.reason).code for record in records} == {Code.PROTECTED_PATH}
@@ -124,7 +124,7 @@ NEVER = (".git/hooks/pre-commit", ".git/config", "sub/.git/hooks/x", ".bashrc", 
 
 
 async def test_files_that_other_programs_run_need_approval_in_agent_mode_and_under_any_rule(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(*map(writes, RUNS_CODE)), DONE, tools=builtin_tools(os.environ))
+    world = World(tmp_path, call_answer(*map(writes, RUNS_CODE)), DONE, tools=builtin_tools(os.environ))
     context_id = await world.start("agent")
     await world.runtime.give_rule("allow", Scope(tool="write_file"), context_id=context_id)
     await world.turn(context_id)
@@ -136,7 +136,7 @@ async def test_files_that_other_programs_run_need_approval_in_agent_mode_and_und
 
 async def test_start_up_files_of_the_person_are_refused_in_every_mode(tmp_path: Path) -> None:
     for mode in ("agent", "supervised", "review", "plan"):
-        world = World(tmp_path, asks(*map(writes, NEVER)), DONE, tools=builtin_tools(os.environ))
+        world = World(tmp_path, call_answer(*map(writes, NEVER)), DONE, tools=builtin_tools(os.environ))
         context_id = await world.start(mode)
         await world.turn(context_id)
         assert {record.status for record in await world.dependencies.store.calls(context_id)} == {"denied"}
@@ -147,7 +147,7 @@ async def test_an_mcp_server_that_the_agent_configured_needs_trust_before_it_sta
     tmp_path: Path,
 ) -> None:
     (tmp_path / "proj").mkdir()
-    async with whole(tmp_path, asks(writes(".mcp.json", SERVER)), DONE, DONE) as runtime:
+    async with whole_runtime(tmp_path, call_answer(writes(".mcp.json", SERVER)), DONE, DONE) as runtime:
         context_id = await runtime.create_context(tmp_path / "proj", mode="agent")
         (call,) = await turned(runtime, context_id)
         await runtime.decide(context_id, [PersonsDecision(id=call.id, verdict="approve", digest=call.digest)])
@@ -182,7 +182,7 @@ async def test_a_command_that_plainly_writes_such_a_file_is_refused_in_every_mod
         (tmp_path / name).write_text("a\n")
     before = tree(tmp_path)
     for mode in ("agent", "supervised", "review"):
-        world = World(tmp_path, asks(runs(command)), DONE, tools=builtin_tools(os.environ))
+        world = World(tmp_path, call_answer(runs(command)), DONE, tools=builtin_tools(os.environ))
         context_id = await world.start(mode)
         await world.turn(context_id)
         (record,) = await world.dependencies.store.calls(context_id)
@@ -195,12 +195,14 @@ async def test_settings_written_by_a_script_have_no_effect_without_trust(tmp_pat
     (tmp_path / "proj").mkdir()
     script = f'import os\nos.makedirs(".pilothouse")\nopen(".pilothouse/config.toml", "w").write({LOOSER!r})\n'
     (tmp_path / "proj/build.py").write_text(script)
-    async with whole(tmp_path, asks(runs("python3 build.py")), DONE, asks(writes("f")), DONE) as runtime:
+    async with whole_runtime(
+        tmp_path, call_answer(runs("python3 build.py")), DONE, call_answer(writes("f")), DONE
+    ) as runtime:
         context_id = await runtime.create_context(tmp_path / "proj", mode="agent")
-        before = await decides(runtime, context_id, tmp_path / "proj")
+        before = await policy_state(runtime, context_id, tmp_path / "proj")
         await turned(runtime, context_id)
         assert (tmp_path / "proj/.pilothouse/config.toml").exists()
-        assert await decides(runtime, context_id, tmp_path / "proj") == before
+        assert await policy_state(runtime, context_id, tmp_path / "proj") == before
         assert (await runtime.folder_trust(context_id)).status == "new"
         second = await runtime.create_context(tmp_path / "proj", mode="supervised")
         (call,) = await turned(runtime, second)
@@ -211,7 +213,7 @@ async def test_settings_written_by_a_script_have_no_effect_without_trust(tmp_pat
 async def test_a_command_that_is_kept_to_its_workspace_does_not_write_what_is_protected_in_it(tmp_path: Path) -> None:
     (tmp_path / ".git/hooks").mkdir(parents=True)
     line = 'python3 -c \'open(".gi" + "t/hooks/pre-commit", "w")\''
-    world = World(tmp_path, asks(runs(line)), DONE, tools=builtin_tools(os.environ, "workspace"))
+    world = World(tmp_path, call_answer(runs(line)), DONE, tools=builtin_tools(os.environ, "workspace"))
     await world.turn(await world.start("agent"))
     assert not (tmp_path / ".git/hooks/pre-commit").exists()
 
@@ -222,7 +224,7 @@ async def test_a_command_that_is_kept_to_its_workspace_does_not_write_what_is_pr
 async def test_no_command_is_given_the_token_or_a_key(tmp_path: Path) -> None:
     planted = {"PILOTHOUSE_TOKEN": "planted", "OPENAI_API_KEY": "planted", "AWS_SECRET_ACCESS_KEY": "planted"}
     line = "env; cat /proc/self/environ; printenv; set; cat /proc/$PPID/environ; export -p"
-    world = World(tmp_path, asks(runs(line)), DONE, tools=builtin_tools({**os.environ, **planted}))
+    world = World(tmp_path, call_answer(runs(line)), DONE, tools=builtin_tools({**os.environ, **planted}))
     context_id = await world.start("agent")
     await world.turn(context_id)
     messages = "".join(getattr(message, "content", "") for message in await world.runtime.read_messages(context_id))
@@ -250,7 +252,7 @@ async def test_a_command_cannot_switch_its_own_mode_even_with_the_token(tmp_path
             f"wget {url}",
         )
         # The port is known only now.
-        ScriptedAdapter.__init__(world.model, Script(turn=(asks(*map(runs, lines)), DONE)))
+        ScriptedAdapter.__init__(world.model, Script(turn=(call_answer(*map(runs, lines)), DONE)))
         await world.turn(context_id)
         live = await world.runtime.context(context_id)
         assert live.core.mode == mode
@@ -274,7 +276,7 @@ async def test_claims_of_the_model_about_its_mode_have_no_effect(tmp_path: Path,
     (tmp_path / "said.txt").write_text(text)
     reads = ("read_file", {"path": "said.txt"})
     calls = Answer(text=text, calls=(ScriptedCall(tool=reads[0], arguments=reads[1]),))
-    world = World(tmp_path, calls, Answer(text=text), asks(writes("x")), DONE, tools=builtin_tools(os.environ))
+    world = World(tmp_path, calls, Answer(text=text), call_answer(writes("x")), DONE, tools=builtin_tools(os.environ))
     context_id = await world.start("plan")
     await world.turn(context_id, text)
     await world.turn(context_id)
@@ -287,7 +289,7 @@ async def test_no_tool_reaches_the_stored_mode(tmp_path: Path) -> None:
     """Nor by one that runs by itself."""
     store = FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
     path = "data/contexts"
-    calls = asks(
+    calls = call_answer(
         ("list_directory", {"path": "data"}),
         ("grep", {"pattern": "mode"}),
         ("glob", {"pattern": "**/*.json"}),

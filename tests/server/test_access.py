@@ -37,8 +37,8 @@ from pilothouse.system.ambient import SystemAmbient
 from pilothouse.testing.ambient import ManualAmbient
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
-from tests.support.held_store import asks
-from tests.support.mcp_tools import builtins, configuration, lender, log_of, ready, runs
+from tests.support.held_store import calls_answer
+from tests.support.mcp_tools import builtin_tools_for_world, configuration, log_of, ready, runs, tool_server
 from tests.support.scale import HANG_SECONDS
 
 CHANGING = [route for route in ROUTES if route.method != "GET"]
@@ -74,7 +74,7 @@ class Reply(NamedTuple):
         return msgspec.json.decode(self.body, type=Problem).code
 
 
-class House:
+class AccessFixture:
     """A server with one context of the local user's, which waits for them to decide a call. A command has changed a
     file there and printed much; the folder has its own configuration; an MCP server has tools."""
 
@@ -194,7 +194,7 @@ class House:
 
 
 @asynccontextmanager
-async def house(folder: Path, **options: Any) -> AsyncIterator[House]:
+async def access_fixture(folder: Path, **options: Any) -> AsyncIterator[AccessFixture]:
     workspace = folder / "workspace"
     (workspace / ".pilothouse").mkdir(parents=True)
     (workspace / ".pilothouse" / "config.toml").write_text('[directories]\ndeploy = "plan"\n')
@@ -206,13 +206,13 @@ async def house(folder: Path, **options: Any) -> AsyncIterator[House]:
         workspace,
         runs("printf after > notes.txt; seq 1 20000"),
         Answer(text="Printed."),
-        asks(("change", "a")),
+        calls_answer(("change", "a")),
         *[Answer(text="Well.")] * 50,
-        tools=[tool for tool in builtins() if tool.name == "execute"],
+        tools=[tool for tool in builtin_tools_for_world() if tool.name == "execute"],
         store=options.pop("store", None) or MemoryStore(folder / "kept"),
         trust=own,
         workspace_policy=own.workspace_policy,
-        mcp=[lender(folder / "docs")],
+        mcp=[tool_server(folder / "docs")],
         **options,
     )
     async with (
@@ -220,7 +220,7 @@ async def house(folder: Path, **options: Any) -> AsyncIterator[House]:
         Served(world.runtime, [workspace], web_folder=folder / "page") as served,
         aiohttp.ClientSession(served.url, cookie_jar=aiohttp.DummyCookieJar()) as http,
     ):
-        new_house = House(folder, world, served, http)
+        new_house = AccessFixture(folder, world, served, http)
         await ready(world.runtime, "docs")
         await new_house.furnish()
         yield new_house
@@ -246,7 +246,7 @@ class _Refusals:
 
 
 @asynccontextmanager
-async def refusing(here: House) -> AsyncIterator[_Refusals]:
+async def refusing(here: AccessFixture) -> AsyncIterator[_Refusals]:
     """Check that every request was refused as expected and changed nothing."""
     refusals = _Refusals()
     before = await here.everything()
@@ -260,7 +260,7 @@ async def refusing(here: House) -> AsyncIterator[_Refusals]:
 
 
 async def test_every_route_answers_with_the_token(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         before = await here.everything()
         for route in sorted(ROUTES, key=lambda route: route.method == "DELETE"):
             reply = await here.ask(route)
@@ -269,7 +269,7 @@ async def test_every_route_answers_with_the_token(tmp_path: Path) -> None:
 
 
 async def test_the_fixture_has_data_for_the_routes_of_folders_and_servers(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         about = ("/trust", "/undo", "/output", "/mcp/servers", "/resources", "/prompts/{prompt_name}", "/tools/{name}")
         routes = [route for route in ROUTES if route.path.endswith(about) and "/compress/" not in route.path]
         assert len(routes) == 9
@@ -279,7 +279,7 @@ async def test_the_fixture_has_data_for_the_routes_of_folders_and_servers(tmp_pa
 
 
 async def test_every_route_refuses_a_request_without_a_valid_token(tmp_path: Path) -> None:
-    async with house(tmp_path) as here, refusing(here) as refusals:
+    async with access_fixture(tmp_path) as here, refusing(here) as refusals:
         cookie = (await here.cookie())["cookie"].partition("=")[2]
         name = here.served.server_state.access.cookie_name
         for route in ROUTES:
@@ -303,7 +303,7 @@ async def test_every_route_refuses_a_request_without_a_valid_token(tmp_path: Pat
 
 
 async def test_a_page_of_another_site_is_refused_on_every_route_and_method(tmp_path: Path) -> None:
-    async with house(tmp_path) as here, refusing(here) as refusals:
+    async with access_fixture(tmp_path) as here, refusing(here) as refusals:
         port = here.served.port
         foreign = (
             "http://evil.example",
@@ -330,7 +330,7 @@ async def test_a_page_of_another_site_is_refused_on_every_route_and_method(tmp_p
 
 
 async def test_a_cross_site_request_is_refused_on_every_route(tmp_path: Path) -> None:
-    async with house(tmp_path) as here, refusing(here) as refusals:
+    async with access_fixture(tmp_path) as here, refusing(here) as refusals:
         for credentials in (BEARER, await here.cookie()):
             for route in ROUTES:
                 for site in ("cross-site", "same-site", "whatever"):
@@ -342,7 +342,7 @@ async def test_a_cross_site_request_is_refused_on_every_route(tmp_path: Path) ->
 
 
 async def test_a_foreign_host_header_is_refused_on_every_route(tmp_path: Path) -> None:
-    async with house(tmp_path) as here, refusing(here) as refusals:
+    async with access_fixture(tmp_path) as here, refusing(here) as refusals:
         port = here.served.port
         for route in ROUTES:
             for host in (
@@ -362,7 +362,7 @@ async def test_a_foreign_host_header_is_refused_on_every_route(tmp_path: Path) -
 
 
 async def test_form_content_types_are_refused_on_every_changing_route(tmp_path: Path) -> None:
-    async with house(tmp_path) as here, refusing(here) as refusals:
+    async with access_fixture(tmp_path) as here, refusing(here) as refusals:
         own = {**await here.cookie(), "origin": here.origin, "sec-fetch-site": "same-origin"}
         for credentials in (BEARER, own):
             for route in CHANGING:
@@ -373,7 +373,7 @@ async def test_form_content_types_are_refused_on_every_changing_route(tmp_path: 
 
 
 async def test_a_body_without_a_type_is_refused_on_every_route_that_changes_something(tmp_path: Path) -> None:
-    async with house(tmp_path) as here, refusing(here) as refusals:
+    async with access_fixture(tmp_path) as here, refusing(here) as refusals:
         for route in CHANGING:
             sent = here.body(route) or b"{}"
             reply = await here.get(here.path(route), method=route.method, data=sent)
@@ -381,7 +381,7 @@ async def test_a_body_without_a_type_is_refused_on_every_route_that_changes_some
 
 
 async def test_no_changing_route_answers_get_or_head(tmp_path: Path) -> None:
-    async with house(tmp_path) as here, refusing(here) as refusals:
+    async with access_fixture(tmp_path) as here, refusing(here) as refusals:
         credentials = {**BEARER, **await here.cookie()}
         for route in CHANGING:
             segments = here.path(route).partition("?")[0].split("/")[1:]
@@ -398,7 +398,7 @@ async def test_no_changing_route_answers_get_or_head(tmp_path: Path) -> None:
 
 
 async def test_a_cookie_alone_changes_nothing_without_an_origin(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         cookie = await here.cookie()
         async with refusing(here) as refusals:
             for route in CHANGING:
@@ -411,7 +411,7 @@ async def test_a_cookie_alone_changes_nothing_without_an_origin(tmp_path: Path) 
 
 
 async def test_every_answer_carries_the_headers_that_keep_a_browser_safe(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         statuses = set()
 
         async def check(reply: Reply) -> None:
@@ -456,7 +456,7 @@ async def test_every_answer_carries_the_headers_that_keep_a_browser_safe(tmp_pat
 
 
 async def test_a_malformed_request_is_answered_with_the_security_headers(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         for nonsense in (b"nonsense\r\n\r\n", b"GET / HTTP/1.1\r\nno header\r\n\r\n", b"\x16\x03\x01\x02\x00\x01"):
             async with raw(here) as (reader, writer):
                 writer.write(nonsense)
@@ -470,7 +470,7 @@ async def test_a_malformed_request_is_answered_with_the_security_headers(tmp_pat
 
 
 async def test_another_users_context_is_404_on_every_route(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         anna = {"authorization": f"Bearer {here.served.tokens.add('anna')}"}
         nothing = {**here.ids, "context_id": "no-such-context"}
         async with refusing(here) as refusals:
@@ -483,7 +483,7 @@ async def test_another_users_context_is_404_on_every_route(tmp_path: Path) -> No
 
 
 async def test_another_users_context_is_404_in_every_body_and_query(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         anna = {"authorization": f"Bearer {here.served.tokens.add('anna')}", "content-type": JSON}
         foreign = here.ids["context_id"]
         say = {"messages": [{"role": "user", "content": "x"}], "metadata": {"context_id": foreign}}
@@ -535,7 +535,7 @@ NEARLY = (
 
 
 async def test_a_token_that_is_nearly_right_is_wrong(tmp_path: Path) -> None:
-    async with house(tmp_path) as here, refusing(here) as refusals:
+    async with access_fixture(tmp_path) as here, refusing(here) as refusals:
         for token in NEARLY:
             here.world.ambient.advance(A_MINUTE)
             reply = await here.get("/api/health", {"authorization": f"Bearer {token}"})
@@ -544,7 +544,7 @@ async def test_a_token_that_is_nearly_right_is_wrong(tmp_path: Path) -> None:
 
 
 async def test_ten_wrong_tokens_a_minute_throttle_an_address_but_not_a_valid_token(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         ambient = here.world.ambient
         name = here.served.server_state.access.cookie_name
         wrong: list[Callable[[int], Awaitable[Any]]] = [
@@ -569,7 +569,7 @@ async def test_ten_wrong_tokens_a_minute_throttle_an_address_but_not_a_valid_tok
 
 
 async def test_forwarded_headers_do_not_evade_the_limit_on_wrong_tokens(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         statuses = []
         for number in range(12):
             named = {"x-forwarded-for": f"192.0.2.{number}", "forwarded": f"for=192.0.2.{number}"}
@@ -690,7 +690,7 @@ DAMAGED = (
 
 
 async def test_a_damaged_token_file_is_reported_and_grants_no_access(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         tokens = here.served.tokens
         anna = tokens.add("anna")
         content = tokens.path.read_bytes()
@@ -723,7 +723,7 @@ async def test_a_damaged_token_file_is_reported_and_grants_no_access(tmp_path: P
 # logs
 
 
-class _TalkativeStore(MemoryStore):
+class LeakingStore(MemoryStore):
     """A route with a bug whose message contains secrets."""
 
     async def document(self, user: str, name: str) -> bytes | None:
@@ -733,7 +733,7 @@ class _TalkativeStore(MemoryStore):
 
 
 async def test_no_line_of_the_log_contains_a_token(tmp_path: Path) -> None:
-    async with house(tmp_path, store=_TalkativeStore()) as here:
+    async with access_fixture(tmp_path, store=LeakingStore()) as here:
         tokens = here.served.tokens
         anna = tokens.add("anna")
         with logged(tokens) as log:
@@ -781,7 +781,7 @@ def logged(tokens: Tokens) -> Iterator[io.StringIO]:
 
 
 async def test_an_address_that_is_too_long_is_refused(tmp_path: Path) -> None:
-    async with house(tmp_path) as here, refusing(here) as refusals:
+    async with access_fixture(tmp_path) as here, refusing(here) as refusals:
         for path in ("/api/modes?x=", "/api/contexts/", "/"):
             for length in (MAX_URL_BYTES + 2, 3 * MAX_URL_BYTES):
                 reply = await here.get(path.ljust(length, "x"))
@@ -792,7 +792,7 @@ async def test_an_address_that_is_too_long_is_refused(tmp_path: Path) -> None:
 async def test_an_oversized_content_length_is_refused_before_the_body_is_sent(
     tmp_path: Path,
 ) -> None:
-    async with house(tmp_path) as here, refusing(here) as refusals:
+    async with access_fixture(tmp_path) as here, refusing(here) as refusals:
         for route in WITH_BODY:
             limit = route.limit or MAX_BODY_BYTES
             path = here.path(route)
@@ -803,7 +803,7 @@ async def test_an_oversized_content_length_is_refused_before_the_body_is_sent(
 
 
 async def test_a_body_that_grows_too_large_is_refused(tmp_path: Path) -> None:
-    async with house(tmp_path) as here, refusing(here) as refusals, raw(here) as (reader, writer):
+    async with access_fixture(tmp_path) as here, refusing(here) as refusals, raw(here) as (reader, writer):
         writer.write(head("POST", "/api/contexts", **{"content-type": JSON, "transfer-encoding": "chunked"}))
         for _ in range(MAX_BODY_BYTES // MEBIBYTE):
             writer.write(f"{MEBIBYTE:x}\r\n".encode() + b" " * MEBIBYTE + b"\r\n")
@@ -814,7 +814,7 @@ async def test_a_body_that_grows_too_large_is_refused(tmp_path: Path) -> None:
 
 
 async def test_a_large_body_that_is_refused_costs_neither_the_answer_nor_the_connection(tmp_path: Path) -> None:
-    async with house(tmp_path) as here, refusing(here) as refusals:
+    async with access_fixture(tmp_path) as here, refusing(here) as refusals:
         for body, status, code in (
             ({"authorization": "Bearer wrong"}, 401, Code.UNAUTHORIZED),
             ({"content-type": "text/plain"}, 415, Code.UNSUPPORTED_TYPE),
@@ -838,7 +838,7 @@ async def test_headers_without_end_are_cut_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: bytes, is_first: bool
 ) -> None:
     monkeypatch.setattr(protocol, "MAX_HEADER_SECONDS", 3600.0)  # no timeout ends the connection
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         async with raw(here) as (reader, writer):
             if not is_first:
                 writer.write(head("GET", "/api/health"))
@@ -850,7 +850,7 @@ async def test_headers_without_end_are_cut_off(
 
 
 async def test_headers_without_end_behind_an_open_stream_are_cut_off_or_not_read(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         async with raw(here) as (reader, writer):
             writer.write(head("GET", "/api/stream"))
             await reader.readuntil(b"\n\n")
@@ -874,7 +874,7 @@ async def rest_of(reader: asyncio.StreamReader) -> bytes:
 
 
 async def test_connections_with_endless_headers_affect_no_other_client(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         slow = [await asyncio.open_connection(DEFAULT_HOST, here.served.port) for _ in range(200)]
         try:
             for number, (_, writer) in enumerate(slow):
@@ -896,13 +896,13 @@ async def test_a_connection_with_unfinished_headers_times_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start_of_it: bytes
 ) -> None:
     monkeypatch.setattr(protocol, "MAX_HEADER_SECONDS", 0.2)
-    async with house(tmp_path) as here, raw(here) as (reader, writer):
+    async with access_fixture(tmp_path) as here, raw(here) as (reader, writer):
         writer.write(start_of_it)
         assert await rest_of(reader) == b""
 
 
 @asynccontextmanager
-async def raw(here: House) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+async def raw(here: AccessFixture) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     reader, writer = await asyncio.open_connection(DEFAULT_HOST, here.served.port)
     try:
         yield reader, writer

@@ -21,13 +21,13 @@ from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from tests.support.assertions import content_of
-from tests.support.held_store import DONE, asks
-from tests.support.mcp_tools import builtins
+from tests.support.held_store import DONE, calls_answer
+from tests.support.mcp_tools import builtin_tools_for_world
 
 STREAMS = {"GET /api/stream", "GET /api/contexts/{context_id}/stream"}
 
 
-class Broken:
+class ServerOnFaultyDisk:
     """A server whose disk fails on request."""
 
     def __init__(self, folder: Path, *answers: Answer, **options: Any) -> None:
@@ -74,7 +74,7 @@ async def statuses(served: Served, ids: dict[str, str]) -> dict[str, int]:
 @pytest.mark.parametrize("what", ["full", "EIO", "EROFS", "removed", "moved", "unreadable"])
 @pytest.mark.parametrize("in_memory", [True, False], ids=["in memory", "on disk"])
 async def test_no_route_answers_500_when_the_store_is_broken(tmp_path: Path, what: str, in_memory: bool) -> None:
-    broken = Broken(tmp_path, DONE, *[DONE] * 20, tools=builtins())
+    broken = ServerOnFaultyDisk(tmp_path, DONE, *[DONE] * 20, tools=builtin_tools_for_world())
     async with broken.served() as (served, _):
         context_id = await broken.world.start()
         await broken.world.turn(context_id)
@@ -104,7 +104,7 @@ async def test_no_route_answers_500_when_the_store_is_broken(tmp_path: Path, wha
 
 
 async def test_a_missing_data_directory_is_reported_and_no_write_acknowledged(tmp_path: Path) -> None:
-    broken = Broken(tmp_path, DONE)
+    broken = ServerOnFaultyDisk(tmp_path, DONE)
     async with broken.served() as (_, client):
         context_id = await broken.world.start()
         shutil.rmtree(broken.data)
@@ -126,7 +126,7 @@ async def test_health_and_the_log_report_a_full_disk_until_there_is_room(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "pilothouse.storage")
-    broken = Broken(tmp_path, asks(("change", "a")), DONE)
+    broken = ServerOnFaultyDisk(tmp_path, calls_answer(("change", "a")), DONE)
     broken.world.change.release.clear()
     async with broken.served() as (_, client):
         context_id = await broken.world.start()
@@ -174,7 +174,7 @@ async def retried(world: World, context_id: str) -> None:
 
 
 async def test_health_recovers_after_a_refused_command(tmp_path: Path) -> None:
-    broken = Broken(tmp_path)
+    broken = ServerOnFaultyDisk(tmp_path)
     async with broken.served() as (_, client):
         broken.fill()
         assert (await refusal(client, "POST", "/api/contexts", {})).problem.status == 503
@@ -184,7 +184,7 @@ async def test_health_recovers_after_a_refused_command(tmp_path: Path) -> None:
 
 
 async def test_the_chat_stream_reports_a_full_disk(tmp_path: Path) -> None:
-    broken = Broken(tmp_path, asks(("change", "a")), DONE, asks(("change", "b")), DONE)
+    broken = ServerOnFaultyDisk(tmp_path, calls_answer(("change", "a")), DONE, calls_answer(("change", "b")), DONE)
     broken.world.change.release.clear()
 
     async def fill() -> None:
@@ -206,7 +206,7 @@ async def test_the_chat_stream_reports_a_full_disk(tmp_path: Path) -> None:
 
 
 async def test_an_open_turn_that_is_in_the_way_names_continue(tmp_path: Path) -> None:
-    broken = Broken(tmp_path, asks(("change", "a")))
+    broken = ServerOnFaultyDisk(tmp_path, calls_answer(("change", "a")))
     async with broken.served() as (_, client):
         context_id = await broken.world.start("supervised")
         await broken.world.turn(context_id)

@@ -17,7 +17,7 @@ from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
 from tests.support.assertions import ended
-from tests.support.held_store import DONE, HeldStore, asks, nothing, settle
+from tests.support.held_store import DONE, HeldStore, calls_answer, no_write, settle
 
 CHINESE = "当前为思考模式，请切换到 build 模式执行操作"
 QUESTION = {"questions": [{"question": "Which one?", "options": ["a", "b"]}]}
@@ -25,7 +25,7 @@ Events = list[tuple[str, Any]]
 
 
 @asynccontextmanager
-async def chatting(
+async def chat_client(
     workspace: Path, *answers: Answer, language: str = "en", **options: Any
 ) -> AsyncIterator[tuple[World, Client, Served]]:
     world = World(workspace, *answers, tools=[*builtin_tools({}), *options.pop("tools", ())], **options)
@@ -37,7 +37,7 @@ async def chatting(
         yield world, client, served
 
 
-async def told(stream: AsyncIterator[tuple[str, Any]]) -> Events:
+async def collected(stream: AsyncIterator[tuple[str, Any]]) -> Events:
     return [event async for event in stream]
 
 
@@ -67,8 +67,8 @@ def resume(client: Client, thread: str, body: Any) -> AsyncIterator[tuple[str, A
 
 async def test_in_build_a_command_runs_without_being_asked_for(tmp_path: Path) -> None:
     (tmp_path / "seen.txt").write_text("x")
-    async with chatting(tmp_path, runs("ls"), Answer(text="There it is.")) as (_, client, _):
-        events = await told(client.chat("t", "run ls", mode="build"))
+    async with chat_client(tmp_path, runs("ls"), Answer(text="There it is.")) as (_, client, _):
+        events = await collected(client.chat("t", "run ls", mode="build"))
     assert names(events) == ["tool_start", "tool_end", "token", "done"]
     assert data(events, "tool_start")[0]["args"] == {"command": "ls"}
     (ended,) = data(events, "tool_end")
@@ -86,8 +86,8 @@ async def test_in_plan_a_change_is_one_error_with_the_hint_then_done(tmp_path: P
         "edit_file": {"path": "made", "old": "a", "new": "b"},
     }[tool]
     request = Answer(calls=(ScriptedCall(tool=tool, arguments=arguments),))
-    async with chatting(tmp_path, request, DONE, language=language) as (world, client, _):
-        events = await told(client.chat("t", "do it", mode="plan"))
+    async with chat_client(tmp_path, request, DONE, language=language) as (world, client, _):
+        events = await collected(client.chat("t", "do it", mode="plan"))
         assert len(world.model.requests) == 1
     assert names(events) == ["error", "done"]
     (error,) = data(events, "error")
@@ -103,19 +103,19 @@ async def test_in_plan_a_change_is_one_error_with_the_hint_then_done(tmp_path: P
 @pytest.mark.parametrize("mode", ["plan", "build"])
 async def test_a_question_interrupts_in_plan_and_build_alike(tmp_path: Path, mode: str) -> None:
     question = Answer(calls=(ScriptedCall(tool="ask_user", arguments=QUESTION),))
-    async with chatting(tmp_path, question, Answer(text="Good.")) as (world, client, _):
-        events = await told(client.chat("t", "help me choose", mode=mode))
+    async with chat_client(tmp_path, question, Answer(text="Good.")) as (world, client, _):
+        events = await collected(client.chat("t", "help me choose", mode=mode))
         assert names(events) == ["interrupt", "done"]
         assert data(events, "interrupt")[0]["questions"][0]["question"] == "Which one?"
-        events = await told(resume(client, "t", {"answers": ["b"]}))
+        events = await collected(resume(client, "t", {"answers": ["b"]}))
         assert names(events) == ["tool_start", "tool_end", "token", "done"]
         assert "b" in str(world.model.requests[-1].messages[-1])
 
 
 async def test_in_build_several_commands_run_one_after_the_other(tmp_path: Path) -> None:
     written = Answer(calls=(ScriptedCall(tool="write_file", arguments={"path": "test.txt", "content": "hello"}),))
-    async with chatting(tmp_path, runs("pwd"), runs("ls"), written, Answer(text="All done.")) as (_, client, _):
-        events = await told(client.chat("t", "pwd, then ls, then make test.txt", mode="build"))
+    async with chat_client(tmp_path, runs("pwd"), runs("ls"), written, Answer(text="All done.")) as (_, client, _):
+        events = await collected(client.chat("t", "pwd, then ls, then make test.txt", mode="build"))
     assert names(events) == [*["tool_start", "tool_end"] * 3, "token", "done"]
     assert [each["status"] for each in data(events, "tool_end")] == ["executed"] * 3
     assert (tmp_path / "test.txt").read_text() == "hello"
@@ -125,26 +125,26 @@ async def test_in_build_several_commands_run_one_after_the_other(tmp_path: Path)
 
 
 async def test_a_thread_that_is_created_starts_in_build_and_keeps_its_mode_afterwards(tmp_path: Path) -> None:
-    async with chatting(tmp_path, DONE, DONE, DONE) as (_, client, _):
-        await told(client.chat("t", "one"))
+    async with chat_client(tmp_path, DONE, DONE, DONE) as (_, client, _):
+        await collected(client.chat("t", "one"))
         assert (await client.request("GET", "/api/contexts/t"))["mode"] == "agent"
-        await told(client.chat("t", "two", mode="planner"))
-        await told(client.chat("t", "three"))
+        await collected(client.chat("t", "two", mode="planner"))
+        await collected(client.chat("t", "three"))
         assert (await client.request("GET", "/api/contexts/t"))["mode"] == "plan"
 
 
 async def test_pending_calls_interrupt_and_are_decided_by_id_by_position_and_with_edits(tmp_path: Path) -> None:
-    answers = asks(("change", "a"), ("change", "b"), ("change", "c")), Answer(text="Done.")
-    async with chatting(tmp_path, *answers) as (world, client, _):
-        events = await told(client.chat("t", "go", mode="supervised"))
+    answers = calls_answer(("change", "a"), ("change", "b"), ("change", "c")), Answer(text="Done.")
+    async with chat_client(tmp_path, *answers) as (world, client, _):
+        events = await collected(client.chat("t", "go", mode="supervised"))
         assert names(events) == ["interrupt", "done"]
         calls = data(events, "interrupt")[0]["tool_calls"]
         assert [call["args"]["text"] for call in calls] == ["a", "b", "c"]
-        events = await told(resume(client, "t", {"decisions": [{"type": "reject", "id": calls[2]["id"]}]}))
+        events = await collected(resume(client, "t", {"decisions": [{"type": "reject", "id": calls[2]["id"]}]}))
         assert names(events) == ["tool_end", "interrupt", "done"]
         assert data(events, "tool_end")[0]["status"] == "rejected"
         decisions = [{"type": "approve", "digest": calls[0]["digest"]}, {"type": "edit", "args": {"text": "B"}}]
-        events = await told(resume(client, "t", {"decisions": decisions}))
+        events = await collected(resume(client, "t", {"decisions": decisions}))
         assert [each["id"] for each in data(events, "tool_start")] == [calls[0]["id"], calls[1]["id"]]
         assert [each["id"] for each in data(events, "tool_end")] == [calls[0]["id"], calls[1]["id"]]
         assert names(events)[-2:] == ["token", "done"]
@@ -166,35 +166,35 @@ async def test_pending_calls_interrupt_and_are_decided_by_id_by_position_and_wit
 async def test_a_resume_that_does_not_fit_is_refused_and_changes_nothing(
     tmp_path: Path, body: Any, status: int
 ) -> None:
-    async with chatting(tmp_path, asks(("change", "a")), DONE) as (world, client, _):
-        await told(client.chat("t", "go", mode="supervised"))
+    async with chat_client(tmp_path, calls_answer(("change", "a")), DONE) as (world, client, _):
+        await collected(client.chat("t", "go", mode="supervised"))
         with pytest.raises(ServerError) as refused:
-            await told(resume(client, "t", body))
+            await collected(resume(client, "t", body))
         assert refused.value.problem.status == status
         assert len((await client.request("GET", "/api/contexts/t"))["pending_tool_calls"]) == 1
         assert world.change.ran == []
 
 
 async def test_a_thread_that_waits_for_nothing_cannot_be_resumed(tmp_path: Path) -> None:
-    async with chatting(tmp_path, DONE) as (_, client, _):
-        await told(client.chat("t", "hi"))
+    async with chat_client(tmp_path, DONE) as (_, client, _):
+        await collected(client.chat("t", "hi"))
         with pytest.raises(ServerError) as refused:
-            await told(resume(client, "t", {"decisions": [{"type": "approve"}]}))
+            await collected(resume(client, "t", {"decisions": [{"type": "approve"}]}))
         assert refused.value.problem.code == "nothing_to_resume"
         with pytest.raises(ServerError) as refused:
-            await told(resume(client, "unknown", {"answers": ["x"]}))
+            await collected(resume(client, "unknown", {"answers": ["x"]}))
         assert refused.value.problem.status == 404
 
 
 async def test_a_busy_thread_is_409_and_a_blank_message_makes_no_thread(tmp_path: Path) -> None:
-    async with chatting(tmp_path, asks(("change", "a")), DONE) as (_, client, _):
-        await told(client.chat("t", "go", mode="supervised"))
+    async with chat_client(tmp_path, calls_answer(("change", "a")), DONE) as (_, client, _):
+        await collected(client.chat("t", "go", mode="supervised"))
         with pytest.raises(ServerError) as refused:
-            await told(client.chat("t", "again"))
+            await collected(client.chat("t", "again"))
         assert (refused.value.problem.status, refused.value.problem.code) == (409, "turn_active")
         for message, mode in (("  \n", None), ("x", "no-such-mode")):
             with pytest.raises(ServerError) as refused:
-                await told(client.chat("fresh", message, mode=mode))
+                await collected(client.chat("fresh", message, mode=mode))
             assert refused.value.problem.status == 422
         with pytest.raises(ServerError) as refused:
             await client.request("GET", "/api/contexts/fresh")
@@ -203,16 +203,16 @@ async def test_a_busy_thread_is_409_and_a_blank_message_makes_no_thread(tmp_path
 
 async def test_a_file_is_attached_by_its_path(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("the secret word is plum")
-    async with chatting(tmp_path, DONE) as (world, client, _):
+    async with chat_client(tmp_path, DONE) as (world, client, _):
         body = {"message": "read it", "files": ["notes.txt"]}
-        events = await told(client.events("POST", "/api/chat/t", body))
+        events = await collected(client.events("POST", "/api/chat/t", body))
         assert names(events) == ["token", "done"]
         assert "plum" in str(world.model.requests[-1].messages)
 
 
 async def test_a_turn_continues_after_its_chat_client_disconnects(tmp_path: Path) -> None:
     pay = NoteTool("pay", "mutating", hold=True)
-    async with chatting(tmp_path, asks(("pay", "a")), DONE, tools=[pay]) as (world, client, served):
+    async with chat_client(tmp_path, calls_answer(("pay", "a")), DONE, tools=[pay]) as (world, client, served):
         stream = client.chat("t", "go")
         async for name, _ in stream:
             if name == "tool_start":
@@ -226,23 +226,23 @@ async def test_a_turn_continues_after_its_chat_client_disconnects(tmp_path: Path
 
 
 async def test_a_model_that_fails_is_an_error_then_done(tmp_path: Path) -> None:
-    async with chatting(tmp_path) as (_, client, _):  # the script is empty
-        events = await told(client.chat("t", "go"))
+    async with chat_client(tmp_path) as (_, client, _):  # the script is empty
+        events = await collected(client.chat("t", "go"))
     assert names(events) == ["error", "done"]
     assert data(events, "error")[0]["code"] == "script_exhausted"
 
 
 async def test_the_title_comes_with_the_first_turn(tmp_path: Path) -> None:
-    async with chatting(tmp_path, DONE, DONE) as (_, client, _):
-        events = await told(client.chat("t", "Fix the door\nplease"))
+    async with chat_client(tmp_path, DONE, DONE) as (_, client, _):
+        events = await collected(client.chat("t", "Fix the door\nplease"))
         assert data(events, "title") == [{"title": "Fix the door"}]
-        assert not data(await told(client.chat("t", "and the window")), "title")
+        assert not data(await collected(client.chat("t", "and the window")), "title")
 
 
 async def test_a_queued_message_is_not_in_the_stream_of_the_previous_turn(tmp_path: Path) -> None:
     pay = NoteTool("pay", "mutating", hold=True)
-    answers = asks(("pay", "a")), Answer(text="first"), Answer(text="second")
-    async with chatting(tmp_path, *answers, tools=[pay]) as (world, client, _):
+    answers = calls_answer(("pay", "a")), Answer(text="first"), Answer(text="second")
+    async with chat_client(tmp_path, *answers, tools=[pay]) as (world, client, _):
         stream = client.chat("t", "go")
         events = [await anext(stream), await anext(stream)]
         await client.send("t", "and then", queue=True)
@@ -256,7 +256,7 @@ async def test_a_queued_message_is_not_in_the_stream_of_the_previous_turn(tmp_pa
 
 async def test_a_stopping_server_sends_an_error_then_done(tmp_path: Path) -> None:
     pay = NoteTool("pay", "mutating", hold=True)
-    async with chatting(tmp_path, asks(("pay", "a")), DONE, tools=[pay]) as (_, client, served):
+    async with chat_client(tmp_path, calls_answer(("pay", "a")), DONE, tools=[pay]) as (_, client, served):
         events = []
         async for name, each in client.chat("t", "go"):
             events.append((name, each))
@@ -276,17 +276,17 @@ async def two_children_wait(world: World, workspace: Path) -> None:
 
 async def test_a_decision_must_name_its_call_when_several_sub_agents_wait(tmp_path: Path) -> None:
     pay = NoteTool("pay", "mutating", hold=True)
-    answers = asks(("change", "1")), asks(("change", "2")), asks(("pay", "x")), DONE, DONE, DONE
-    async with chatting(tmp_path, *answers, tools=[pay]) as (world, client, _):
+    answers = calls_answer(("change", "1")), calls_answer(("change", "2")), calls_answer(("pay", "x")), DONE, DONE, DONE
+    async with chat_client(tmp_path, *answers, tools=[pay]) as (world, client, _):
         await two_children_wait(world, tmp_path)
-        events = await told(client.chat("t", "go"))
+        events = await collected(client.chat("t", "go"))
         assert names(events)[-2:] == ["interrupt", "done"]
         calls = data(events, "interrupt")[0]["tool_calls"]
         assert [(call["context_id"], call["args"]["text"]) for call in calls] == [("child-a", "1"), ("child-b", "2")]
         with pytest.raises(ServerError) as refused:
-            await told(resume(client, "t", {"decisions": [{"type": "approve"}]}))
+            await collected(resume(client, "t", {"decisions": [{"type": "approve"}]}))
         assert (refused.value.problem.status, refused.value.problem.code) == (409, "ambiguous_decision")
-        events = await told(resume(client, "t", {"decisions": [{"type": "approve", "id": calls[1]["id"]}]}))
+        events = await collected(resume(client, "t", {"decisions": [{"type": "approve", "id": calls[1]["id"]}]}))
         await world.runtime.rested("child-b")
         assert world.change.ran == ["2"]
         pay.release.set()
@@ -295,10 +295,10 @@ async def test_a_decision_must_name_its_call_when_several_sub_agents_wait(tmp_pa
 
 @pytest.mark.parametrize("decision", [{"type": "edit"}, {"type": "approve", "args": {"text": "x"}}])
 async def test_arguments_belong_to_an_edit_and_an_edit_has_arguments(tmp_path: Path, decision: Any) -> None:
-    async with chatting(tmp_path, asks(("change", "a")), DONE) as (world, client, _):
-        await told(client.chat("t", "go", mode="supervised"))
+    async with chat_client(tmp_path, calls_answer(("change", "a")), DONE) as (world, client, _):
+        await collected(client.chat("t", "go", mode="supervised"))
         with pytest.raises(ServerError) as refused:
-            await told(resume(client, "t", {"decisions": [decision]}))
+            await collected(resume(client, "t", {"decisions": [decision]}))
         assert refused.value.problem.code == "edit_without_arguments"
         assert world.change.ran == []
 
@@ -306,50 +306,50 @@ async def test_arguments_belong_to_an_edit_and_an_edit_has_arguments(tmp_path: P
 async def test_a_chat_sent_while_the_last_turn_closes_streams_from_its_own_beginning(tmp_path: Path) -> None:
     store = HeldStore()
     answers = Answer(text="first"), Answer(text="second")
-    async with chatting(tmp_path, *answers, store=store) as (world, client, _):
+    async with chat_client(tmp_path, *answers, store=store) as (world, client, _):
         await world.runtime.create_context(tmp_path, context_id="t")
         live = await world.runtime.context("t")
         release = store.hold(lambda _, change: change.core.turn is None)
-        before = asyncio.ensure_future(told(client.chat("t", "one")))
+        before = asyncio.ensure_future(collected(client.chat("t", "one")))
         await store.reached.wait()
-        after = asyncio.ensure_future(told(client.chat("t", "two")))
+        after = asyncio.ensure_future(collected(client.chat("t", "two")))
         while live.lock.locked() and not live.lock._waiters:
             await asyncio.sleep(0)
         release.set()
-        store.hold(nothing)
+        store.hold(no_write)
         assert data(await before, "token") == [{"text": "first"}]
         assert data(await after, "token") == [{"text": "second"}]
 
 
 async def test_a_resume_repeats_no_event_of_the_earlier_stream(tmp_path: Path) -> None:
-    first = Answer(text="Let me see. ", calls=asks(("change", "a")).calls)
-    async with chatting(tmp_path, first, Answer(text="Done.")) as (_, client, _):
-        events = await told(client.chat("t", "go", mode="supervised"))
+    first = Answer(text="Let me see. ", calls=calls_answer(("change", "a")).calls)
+    async with chat_client(tmp_path, first, Answer(text="Done.")) as (_, client, _):
+        events = await collected(client.chat("t", "go", mode="supervised"))
         assert "".join(each["text"] for each in data(events, "token")) == "Let me see. "
-        events = await told(resume(client, "t", {"decisions": [{"type": "approve"}]}))
+        events = await collected(resume(client, "t", {"decisions": [{"type": "approve"}]}))
         assert "".join(each["text"] for each in data(events, "token")) == "Done."
 
 
 async def test_a_chat_stream_has_the_whole_text_of_every_round_of_a_fast_model(tmp_path: Path) -> None:
-    rounds = [Answer(text=f"round {number} ", calls=asks(("look", str(number))).calls) for number in range(5)]
+    rounds = [Answer(text=f"round {number} ", calls=calls_answer(("look", str(number))).calls) for number in range(5)]
     store = FileStore(tmp_path / "data", now=lambda: "2026-11-15T00:00:00.000Z")
-    async with chatting(tmp_path, *[*rounds, Answer(text="end")] * 5, store=store) as (_, client, _):
+    async with chat_client(tmp_path, *[*rounds, Answer(text="end")] * 5, store=store) as (_, client, _):
         for turn in range(5):
-            events = await told(client.chat(f"t{turn}", "go", mode="build"))
+            events = await collected(client.chat(f"t{turn}", "go", mode="build"))
             streamed = "".join(each["text"] for each in data(events, "token"))
             assert streamed == "".join(f"round {number} " for number in range(5)) + "end"
 
 
 async def test_decisions_over_several_conversations_are_checked_before_the_first_is_made(tmp_path: Path) -> None:
     pay = NoteTool("pay", "mutating", hold=True)
-    answers = asks(("change", "1")), asks(("change", "2")), asks(("pay", "x")), DONE, DONE, DONE
-    async with chatting(tmp_path, *answers, tools=[pay]) as (world, client, _):
+    answers = calls_answer(("change", "1")), calls_answer(("change", "2")), calls_answer(("pay", "x")), DONE, DONE, DONE
+    async with chat_client(tmp_path, *answers, tools=[pay]) as (world, client, _):
         await two_children_wait(world, tmp_path)
-        calls = data(await told(client.chat("t", "go")), "interrupt")[0]["tool_calls"]
+        calls = data(await collected(client.chat("t", "go")), "interrupt")[0]["tool_calls"]
         good = {"type": "approve", "id": calls[0]["id"]}
         for bad in ({"type": "approve", "id": calls[1]["id"], "digest": "x"}, {"type": "approve", "id": "nobody"}):
             with pytest.raises(ServerError):
-                await told(resume(client, "t", {"decisions": [good, bad]}))
+                await collected(resume(client, "t", {"decisions": [good, bad]}))
         await settle()
         assert world.change.ran == []
         pay.release.set()
@@ -358,16 +358,16 @@ async def test_decisions_over_several_conversations_are_checked_before_the_first
 
 @pytest.mark.parametrize(("finish", "code"), [("length", "answer_too_long"), ("content_filter", "answer_filtered")])
 async def test_an_incomplete_answer_is_an_error_event_after_its_text(tmp_path: Path, finish: str, code: str) -> None:
-    async with chatting(tmp_path, Answer(text="As I was say", finish=finish)) as (_, client, _):
-        events = await told(client.chat("t", "hello"))
+    async with chat_client(tmp_path, Answer(text="As I was say", finish=finish)) as (_, client, _):
+        events = await collected(client.chat("t", "hello"))
     assert names(events) == ["token", "error", "done"]
     assert data(events, "error")[0]["code"] == code
 
 
 async def test_a_restarted_stream_has_an_event_between_the_texts(tmp_path: Path) -> None:
     cut = Answer(deltas=("Half ", "of ", "it"), cut=2, delta_delay=0.01)
-    async with chatting(tmp_path, cut, cut, Answer(text="All of it.")) as (_, client, _):
-        events = await told(client.chat("t", "hello"))
+    async with chat_client(tmp_path, cut, cut, Answer(text="All of it.")) as (_, client, _):
+        events = await collected(client.chat("t", "hello"))
     restarts = [at for at, (name, each) in enumerate(events) if name == "error"]
     assert {events[at][1]["code"] for at in restarts} == {"answer_restarted"}
     after = [each["text"] for name, each in events[restarts[-1] :] if name == "token"]

@@ -23,7 +23,7 @@ from pilothouse.server.problems import problem_response
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from tests.support.held_store import DONE, asks
+from tests.support.held_store import DONE, calls_answer
 
 
 @asynccontextmanager
@@ -114,7 +114,7 @@ async def test_the_same_request_under_the_same_key_is_one_message(tmp_path: Path
 
 async def test_a_queue_is_listed_edited_and_emptied(tmp_path: Path) -> None:
     pay = NoteTool("pay", "mutating", hold=True)
-    async with serving(tmp_path, asks(("pay", "a")), DONE, DONE, tools=[pay]) as (world, client, _):
+    async with serving(tmp_path, calls_answer(("pay", "a")), DONE, DONE, tools=[pay]) as (world, client, _):
         context_id = await world.start()
         path = f"/api/contexts/{context_id}"
         body = {"payload": {"type": "text", "content": "go"}}
@@ -136,7 +136,7 @@ async def test_a_queue_is_listed_edited_and_emptied(tmp_path: Path) -> None:
 
 
 async def test_calls_are_decided_one_by_one_together_and_explained(tmp_path: Path) -> None:
-    requests = asks(("change", "a"), ("change", "b"), ("change", "c"), ("change", "d"), ("change", "e"))
+    requests = calls_answer(("change", "a"), ("change", "b"), ("change", "c"), ("change", "d"), ("change", "e"))
     async with serving(tmp_path, requests, DONE) as (world, client, _):
         context_id = await world.start("supervised")
         await world.turn(context_id)
@@ -168,7 +168,7 @@ async def test_calls_are_decided_one_by_one_together_and_explained(tmp_path: Pat
 
 
 async def test_a_mode_switch_is_previewed_and_reports_its_effect_on_pending_calls(tmp_path: Path) -> None:
-    async with serving(tmp_path, asks(("change", "a")), DONE) as (world, client, _):
+    async with serving(tmp_path, calls_answer(("change", "a")), DONE) as (world, client, _):
         context_id = await world.start("supervised")
         await world.turn(context_id)
         path = f"/api/contexts/{context_id}/mode"
@@ -369,7 +369,7 @@ async def test_usage_audit_and_elevation(tmp_path: Path) -> None:
 
 async def test_a_turn_is_cancelled_continued_paused_and_resumed(tmp_path: Path) -> None:
     pay = NoteTool("pay", "mutating", hold=True)
-    async with serving(tmp_path, asks(("pay", "a")), DONE, DONE, tools=[pay]) as (world, client, _):
+    async with serving(tmp_path, calls_answer(("pay", "a")), DONE, DONE, tools=[pay]) as (world, client, _):
         context_id = await world.start()
         path = f"/api/contexts/{context_id}"
         for command in ("cancel", "pause", "resume", "continue", "retry"):

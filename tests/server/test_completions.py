@@ -18,7 +18,7 @@ from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
-from tests.support.held_store import DONE, HeldStore, asks
+from tests.support.held_store import DONE, HeldStore, calls_answer
 
 PATH = "/v1/chat/completions"
 HELLO = [{"role": "user", "content": "hello"}]
@@ -63,7 +63,7 @@ async def test_a_stream_has_openais_form_and_ends_with_done(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("mode", ["review", "supervised", "plan", "ask"])
 async def test_calls_that_need_approval_are_denied_and_reported_in_the_completion(tmp_path: Path, mode: str) -> None:
-    answers = asks(("change", "a")), Answer(text="I could not.")
+    answers = calls_answer(("change", "a")), Answer(text="I could not.")
     async with serving(tmp_path, *answers, completions_mode=mode) as (world, client, _):
         response = await client.request("POST", PATH, {"messages": HELLO})
         assert world.change.ran == []
@@ -86,7 +86,7 @@ async def test_a_question_is_answered_with_a_note_that_nobody_is_there(tmp_path:
 
 async def test_a_sub_agent_that_waits_is_denied_too(tmp_path: Path) -> None:
     sends = Answer(calls=(ScriptedCall(tool="delegate", arguments={"task": "change it"}),))
-    answers = sends, asks(("change", "a")), Answer(text="I was not allowed."), Answer(text="It was not done.")
+    answers = sends, calls_answer(("change", "a")), Answer(text="I was not allowed."), Answer(text="It was not done.")
     async with serving(tmp_path, *answers, completions_mode="review") as (world, client, _):
         response = await client.request("POST", PATH, {"messages": HELLO})
         assert world.change.ran == []
@@ -141,7 +141,7 @@ async def test_a_model_that_fails_is_502(tmp_path: Path) -> None:
 
 
 async def test_a_context_in_a_stricter_mode_stays_in_it(tmp_path: Path) -> None:
-    async with serving(tmp_path, asks(("change", "a")), completions_mode="agent") as (world, client, _):
+    async with serving(tmp_path, calls_answer(("change", "a")), completions_mode="agent") as (world, client, _):
         context_id = await world.start("plan")
         await client.request("POST", PATH, {"messages": HELLO, "metadata": {"context_id": context_id}})
         assert (await world.runtime.context(context_id)).core.mode == "plan"
@@ -149,7 +149,7 @@ async def test_a_context_in_a_stricter_mode_stays_in_it(tmp_path: Path) -> None:
 
 
 async def test_a_stricter_mode_of_the_folder_and_the_users_policy_hold_here_too(tmp_path: Path) -> None:
-    answers = asks(("change", "a")), asks(("look", "b")), DONE
+    answers = calls_answer(("change", "a")), calls_answer(("look", "b")), DONE
     steering = WorkspacePolicy(mode="plan")
     world = World(tmp_path, *answers, workspace_policy=lambda _: steering)
     async with (
@@ -164,7 +164,7 @@ async def test_a_stricter_mode_of_the_folder_and_the_users_policy_hold_here_too(
 
 
 async def test_waiting_calls_are_denied_after_the_client_disconnects(tmp_path: Path) -> None:
-    answers = Answer(text="Let me see.", calls=asks(("change", "a")).calls, delta_delay=0.01), DONE
+    answers = Answer(text="Let me see.", calls=calls_answer(("change", "a")).calls, delta_delay=0.01), DONE
     async with serving(tmp_path, *answers) as (world, _, served), aiohttp.ClientSession() as http:
         body = {"messages": HELLO, "stream": True}
         headers = {"authorization": f"Bearer {TOKEN}"}
@@ -183,7 +183,7 @@ async def test_waiting_calls_are_denied_after_the_client_disconnects(tmp_path: P
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_stopping_server_ends_the_completion_with_an_error(tmp_path: Path, stream: bool) -> None:
     pay = NoteTool("pay", "read_only", hold=True)
-    world = World(tmp_path, asks(("pay", "a")), DONE, tools=[pay])
+    world = World(tmp_path, calls_answer(("pay", "a")), DONE, tools=[pay])
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, aiohttp.ClientSession() as http:
         body = {"messages": HELLO, "stream": stream}
         headers = {"authorization": f"Bearer {TOKEN}"}
@@ -199,7 +199,7 @@ async def test_a_stopping_server_ends_the_completion_with_an_error(tmp_path: Pat
 
 async def test_a_switch_to_a_stricter_mode_that_is_on_its_way_holds(tmp_path: Path) -> None:
     store = HeldStore()
-    world = World(tmp_path, asks(("change", "a")), DONE, store=store)
+    world = World(tmp_path, calls_answer(("change", "a")), DONE, store=store)
     async with (
         world.runtime,
         Served(world.runtime, [tmp_path], completions_mode="review") as served,
@@ -221,7 +221,7 @@ async def test_a_switch_to_a_stricter_mode_that_is_on_its_way_holds(tmp_path: Pa
 
 async def test_a_store_that_refuses_the_denial_once_does_not_leave_the_call_waiting(tmp_path: Path) -> None:
     store = HeldStore()
-    world = World(tmp_path, asks(("change", "a")), Answer(text="Not done."), store=store)
+    world = World(tmp_path, calls_answer(("change", "a")), Answer(text="Not done."), store=store)
     refused: list[int] = []
 
     def refuses(_: object, change: Any) -> bool:

@@ -8,10 +8,10 @@ import pytest
 from pilothouse.client import CallDecided, Client
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
-from tests.support.held_store import DONE, asks
+from tests.support.held_store import DONE, calls_answer
 
 
-async def decided(client: Client, path: str, body: dict[str, Any]) -> CallDecided:
+async def conflict_of(client: Client, path: str, body: dict[str, Any]) -> CallDecided:
     with pytest.raises(CallDecided) as caught:
         await client.request("POST", path, body)
     assert caught.value.problem.status == 409
@@ -21,7 +21,7 @@ async def decided(client: Client, path: str, body: dict[str, Any]) -> CallDecide
 @pytest.mark.parametrize("first", ["approve", "reject"])
 @pytest.mark.parametrize("when", ["in the turn", "after it"])
 async def test_a_late_decision_gets_the_earlier_decision(tmp_path: Path, first: str, when: str) -> None:
-    world = World(tmp_path, asks(("change", "a"), ("change", "b")), DONE)
+    world = World(tmp_path, calls_answer(("change", "a"), ("change", "b")), DONE)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         context_id = await world.start("supervised")
         await world.turn(context_id)
@@ -41,21 +41,21 @@ async def test_a_late_decision_gets_the_earlier_decision(tmp_path: Path, first: 
             ("reject-all", {"ids": [call.id]}),
             ("decide", {"decisions": [{"id": call.id, "verdict": "approve"}]}),
         ):
-            error = await decided(client, f"{calls}/{path}", body)
+            error = await conflict_of(client, f"{calls}/{path}", body)
             decision = (error.call_id, error.verdict, error.decided_by, error.decided_at)
             assert decision == (call.id, verdict, "local", record.decided_at)
         assert world.change.ran == ran
 
 
 async def test_one_decided_call_makes_the_server_refuse_the_whole_request(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "a"), ("change", "b")), DONE)
+    world = World(tmp_path, calls_answer(("change", "a"), ("change", "b")), DONE)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         context_id = await world.start("supervised")
         await world.turn(context_id)
         first, second = await world.runtime.pending_calls(context_id)
         calls = f"/api/contexts/{context_id}/tool-calls"
         await client.request("POST", f"{calls}/{first.id}/reject", {"reason": "no"})
-        error = await decided(client, f"{calls}/approve-all", {"ids": [second.id, first.id]})
+        error = await conflict_of(client, f"{calls}/approve-all", {"ids": [second.id, first.id]})
         assert error.call_id == first.id
         assert [call.id for call in await world.runtime.pending_calls(context_id)] == [second.id]
         assert world.change.ran == []
@@ -71,7 +71,7 @@ async def test_every_item_of_the_list_has_a_title(tmp_path: Path) -> None:
 
 
 async def test_a_waiting_call_names_the_letters_that_look_like_others(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "p\u0430ypal"), ("change", "plain")), DONE)
+    world = World(tmp_path, calls_answer(("change", "p\u0430ypal"), ("change", "plain")), DONE)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         context_id = await world.start("supervised")
         await world.turn(context_id)

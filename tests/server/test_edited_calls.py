@@ -12,7 +12,7 @@ from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from tests.support.held_store import DONE
-from tests.support.mcp_tools import builtins
+from tests.support.mcp_tools import builtin_tools_for_world
 
 
 @asynccontextmanager
@@ -20,7 +20,7 @@ async def waiting(tmp_path: Path) -> AsyncIterator[tuple[World, Client, str, dic
     """A call that waits to write a file, and the path of its context's calls."""
     arguments = {"path": "log.txt", "content": "theirs\n"}
     asks = Answer(text="I will", calls=(ScriptedCall(tool="write_file", arguments=arguments),))
-    world = World(tmp_path, asks, DONE, tools=builtins())
+    world = World(tmp_path, asks, DONE, tools=builtin_tools_for_world())
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         context_id = await world.start("supervised")
         await world.turn(context_id)

@@ -23,7 +23,7 @@ from pilothouse.tools.file_index import Listing, list_workspace
 LATER = 60.0
 
 
-class Place:
+class SearchedWorkspace:
     """A context, and the search results in its workspace."""
 
     def __init__(self, world: World, client: Client, context_id: str) -> None:
@@ -38,10 +38,10 @@ class Place:
 
 
 @asynccontextmanager
-async def placed(folder: Path, **parts: Any) -> AsyncIterator[Place]:
+async def searched_workspace(folder: Path, **parts: Any) -> AsyncIterator[SearchedWorkspace]:
     world = World(folder, **parts)
     async with world.runtime, Served(world.runtime, [folder]) as served, served.client() as client:
-        yield Place(world, client, await world.start())
+        yield SearchedWorkspace(world, client, await world.start())
 
 
 def plant(root: Path, *paths: str) -> None:
@@ -52,7 +52,7 @@ def plant(root: Path, *paths: str) -> None:
 
 async def test_better_matches_come_first_whatever_their_case(tmp_path: Path) -> None:
     plant(tmp_path, "src/Main.py", "src/domain.py", "main/other.txt", "m/a/i/n.md", "unlike.txt", "src/maintain.py")
-    async with placed(tmp_path) as here:
+    async with searched_workspace(tmp_path) as here:
         paths = await here.paths("MAIN")
         assert paths == ["main", "src/Main.py", "src/maintain.py", "src/domain.py", "main/other.txt", "m/a/i/n.md"]
         assert await here.paths("src/ma") == ["src/Main.py", "src/maintain.py", "src/domain.py"]
@@ -63,7 +63,7 @@ async def test_better_matches_come_first_whatever_their_case(tmp_path: Path) -> 
 
 async def test_folders_are_marked_and_an_empty_query_lists_the_nearest_files(tmp_path: Path) -> None:
     plant(tmp_path, "a/b/deep.txt", "top.txt")
-    async with placed(tmp_path) as here:
+    async with searched_workspace(tmp_path) as here:
         answer = await here.answer()
         assert answer == {
             "items": [
@@ -81,7 +81,7 @@ async def test_ignored_protected_and_dependency_files_are_never_listed(tmp_path:
     plant(tmp_path, "kept.txt", "secret/key.txt", "build/out.txt", "node_modules/m/kept.txt", ".git/kept.txt")
     (tmp_path / ".gitignore").write_text("build/\n*.log\n")
     plant(tmp_path, "kept.log")
-    async with placed(tmp_path, private_folders=[tmp_path / "secret"]) as here:
+    async with searched_workspace(tmp_path, private_folders=[tmp_path / "secret"]) as here:
         assert sorted(await here.paths("e", limit=200)) == [".gitignore", "kept.txt"]
 
 
@@ -97,7 +97,7 @@ async def test_links_lead_nowhere_outside_and_odd_names_break_nothing(tmp_path: 
     os.mkfifo(root / "pipe")
     with open(os.path.join(os.fsencode(root), b"bad-\xff.txt"), "w"):
         pass
-    async with placed(root) as here:
+    async with searched_workspace(root) as here:
         answer = await here.answer(limit=200)
         folders = {each["path"]: each["is_folder"] for each in answer["items"]}
         names = {"own/file.txt": False, "nämé 文件.txt": False, "bad-\\xff.txt": False}
@@ -108,7 +108,7 @@ async def test_links_lead_nowhere_outside_and_odd_names_break_nothing(tmp_path: 
 @pytest.mark.parametrize("query", ["[", "^", "]-", "\\", "(a+)+$", "a" * 200, ".*", "\n", "İ", "\U0001f600"])
 async def test_a_query_is_matched_literally(tmp_path: Path, query: str) -> None:
     plant(tmp_path, "a" * 100, "plain.txt", f"x{query[:20]}.txt".replace("/", ""))
-    async with placed(tmp_path) as here:
+    async with searched_workspace(tmp_path) as here:
         paths = await here.paths(query)
         assert (f"x{query}.txt" in paths) == (len(query) <= 20)
 
@@ -124,7 +124,7 @@ async def test_a_new_file_is_found_soon_and_concurrent_queries_share_one_walk(
 
     monkeypatch.setattr(file_index, "list_workspace", counted)
     plant(tmp_path, "one.txt")
-    async with placed(tmp_path) as here:
+    async with searched_workspace(tmp_path) as here:
         assert await asyncio.gather(*[here.paths("one") for _ in range(10)]) == [["one.txt"]] * 10
         assert len(looked) == 1
         plant(tmp_path, "one-more.txt")
@@ -142,7 +142,7 @@ async def test_other_requests_are_answered_during_a_walk(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(file_index, "list_workspace", held)
     plant(tmp_path, "one.txt")
-    async with placed(tmp_path) as here:
+    async with searched_workspace(tmp_path) as here:
         task = asyncio.create_task(here.paths("one"))
         await asyncio.to_thread(begun.wait)
         assert (await here.client.request("GET", "/api/health"))["status"] == "ok"
@@ -166,7 +166,7 @@ async def test_a_slow_walk_through_one_workspace_delays_no_other(
     names = [f"quick{number}" for number in range(file_index.MAX_LISTINGS + 4)]
     for name in ("slow", *names):
         plant(tmp_path, f"{name}/of-{name}.txt")
-    async with placed(tmp_path) as here:
+    async with searched_workspace(tmp_path) as here:
         runtime = here.world.runtime
         ids = {name: await runtime.create_context(tmp_path / name) for name in ("slow", *names)}
         task = asyncio.create_task(runtime.find_files(ids["slow"], "of"))
@@ -195,7 +195,7 @@ async def test_a_walk_ends_when_its_last_waiter_is_cancelled(tmp_path: Path, mon
 
     monkeypatch.setattr(file_index, "list_workspace", held)
     plant(tmp_path, "one.txt")
-    async with placed(tmp_path) as here:
+    async with searched_workspace(tmp_path) as here:
         runtime = here.world.runtime
         task = [asyncio.create_task(runtime.find_files(here.context_id, "one")) for _ in range(2)]
         await asyncio.to_thread(begun.wait)
@@ -211,7 +211,7 @@ async def test_a_walk_ends_when_its_last_waiter_is_cancelled(tmp_path: Path, mon
 async def test_a_walk_that_takes_too_long_is_cut_and_marked_as_cut(tmp_path: Path) -> None:
     for number in range(50):
         plant(tmp_path, f"{number}/file.txt")
-    async with placed(tmp_path) as here:
+    async with searched_workspace(tmp_path) as here:
         clock, here.world.runtime.file_index._clock = iter(range(10_000)), lambda: float(next(clock))
         answer = await here.answer(limit=200)
         assert answer["is_cut"]
@@ -221,7 +221,7 @@ async def test_a_walk_that_takes_too_long_is_cut_and_marked_as_cut(tmp_path: Pat
 async def test_the_memory_for_long_paths_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_index, "_MAX_TOTAL_CHARACTERS", 2000)
     plant(tmp_path, "near.txt", *(f"{'d' * 200}/{'e' * 200}/{number}.txt" for number in range(50)))
-    async with placed(tmp_path) as here:
+    async with searched_workspace(tmp_path) as here:
         answer = await here.answer(limit=200)
         assert answer["is_cut"]
         assert sum(len(each["path"]) for each in answer["items"]) <= 2000
@@ -231,7 +231,7 @@ async def test_the_memory_for_long_paths_is_bounded(tmp_path: Path, monkeypatch:
 async def test_a_missing_workspace_is_reported(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
-    async with placed(root) as here:
+    async with searched_workspace(root) as here:
         root.rmdir()
         with pytest.raises(ServerError) as caught:
             await here.answer()

@@ -57,7 +57,7 @@ def headings(text: str) -> list[str]:
     return headings_outside
 
 
-def who(text: str) -> list[str]:
+def author_headings(text: str) -> list[str]:
     return [line.split(" · ")[0].split(" (")[0] for line in headings(text)[1:]]
 
 
@@ -74,7 +74,7 @@ async def test_each_message_has_author_and_time_and_each_call_its_outcome(tmp_pa
         await world.runtime.rested(context_id)
         text = await exported(http, context_id)
     assert headings(text)[0] == r"# A \*look\* at \`things\`"
-    assert who(text) == [f"## {each}" for each in ("User", "Assistant", "Tool", "Assistant") * 2]
+    assert author_headings(text) == [f"## {each}" for each in ("User", "Assistant", "Tool", "Assistant") * 2]
     assert re.search(r"^## User · \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$", text, re.MULTILINE)
     assert "**Action: Look (`look`)** · done, by local" in text
     assert "**Action: Change (`change`)** · rejected, by local" in text
@@ -100,7 +100,9 @@ async def test_content_cannot_close_its_fence_or_swallow_the_next_message(tmp_pa
             await world.turn(context_id, each)
         text = await exported(http, context_id)
     expected = ["User", "Assistant", "Tool", "Assistant", *["User", "Assistant"] * len(left_open)]
-    headings_of_messages = [each for each in who(text) if each.startswith("## ") and each != "## Also inside"]
+    headings_of_messages = [
+        each for each in author_headings(text) if each.startswith("## ") and each != "## Also inside"
+    ]
     assert headings_of_messages == [f"## {each}" for each in expected]
 
 
@@ -126,7 +128,7 @@ async def test_text_that_could_pass_for_another_message_is_quoted(tmp_path: Path
         exported_text = await exported(http, context_id)
     quoted = "\n".join(f"> {line}" for line in text.replace("\r\n", "\n").split("\n"))
     assert f"\n\n{quoted}\n\n## User" in exported_text
-    assert who(exported_text) == [f"## {each}" for each in ("User", "Assistant") * 2]
+    assert author_headings(exported_text) == [f"## {each}" for each in ("User", "Assistant") * 2]
 
 
 @pytest.mark.parametrize(
@@ -174,7 +176,7 @@ async def test_an_export_is_in_the_readers_language(tmp_path: Path) -> None:
         context_id = await world.start("agent")
         await world.turn(context_id, "看一下")
         text = await exported(http, context_id, accept_language="zh-CN")
-    assert who(text) == ["## 用户", "## 助手", "## 工具", "## 助手"]
+    assert author_headings(text) == ["## 用户", "## 助手", "## 工具", "## 助手"]
     assert "**操作: Look (`look`)** · 已完成" in text
 
 

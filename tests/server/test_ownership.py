@@ -14,7 +14,7 @@ from pilothouse.domain.states import AwaitingToolApproval
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
-from tests.support.held_store import DONE, asks
+from tests.support.held_store import DONE, calls_answer
 
 
 async def drained(events: Any) -> list[tuple[str, Any]]:
@@ -161,7 +161,7 @@ async def test_a_damaged_context_of_another_user_is_404(tmp_path: Path) -> None:
 
 
 async def test_a_request_whose_body_comes_after_the_context_has_changed_hands_is_404(tmp_path: Path) -> None:
-    world = World(tmp_path, DONE, asks(("change", "a")), DONE)
+    world = World(tmp_path, DONE, calls_answer(("change", "a")), DONE)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as alice:
         token = served.tokens.add("bob")
         async with Client(served.url, token) as bob:
@@ -232,7 +232,7 @@ async def import_to(served: Served, token: str, lines: list[Any], query: str) ->
 
 @pytest.mark.parametrize("grants", ["false", "true"])
 async def test_an_import_is_not_bound_to_another_users_context_as_parent(tmp_path: Path, grants: str) -> None:
-    world = World(tmp_path, asks(("change", "a")), DONE)
+    world = World(tmp_path, calls_answer(("change", "a")), DONE)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as alice:
         hers = await world.start("supervised")
         token = served.tokens.add("bob")

@@ -8,8 +8,8 @@ import pytest
 from pilothouse.client import Client
 from pilothouse.testing.world import World
 from tests.server.test_workspaces import opened, refused
-from tests.stories.test_personas import brings, has
-from tests.support.mcp_tools import DONE, furnished, says
+from tests.stories.test_personas import add_project_persona, has
+from tests.support.mcp_tools import DONE, answer_with_calls, world_with_tools
 
 TOOLS = {"allowed": [], "denied": ["change"], "allowed_categories": [], "denied_categories": []}
 ADA = 'name = "Ada"\nprinciples = ["One."]\nmodel = "demo"\ndefault_mode = "review"\n[tools]\ndenied = ["change"]\n'
@@ -18,10 +18,10 @@ ADA = 'name = "Ada"\nprinciples = ["One."]\nmodel = "demo"\ndefault_mode = "revi
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     has(tmp_path, "ada", ADA)
-    new_world = furnished(tmp_path, says(("change", {"text": "a"})), DONE)
+    new_world = world_with_tools(tmp_path, answer_with_calls(("change", {"text": "a"})), DONE)
     (new_world.workspace / "other").mkdir()
-    brings(new_world.workspace / "other", "ada", "")
-    brings(new_world.workspace / "other", "scribe", 'role = "writer"\ndefault_mode = "ask"\n')
+    add_project_persona(new_world.workspace / "other", "ada", "")
+    add_project_persona(new_world.workspace / "other", "scribe", 'role = "writer"\ndefault_mode = "ask"\n')
     return new_world
 
 
@@ -63,7 +63,7 @@ async def test_a_context_has_the_personas_of_its_folder_after_trust(world: World
         assert [each["id"] for each in await personas(client)] == ["ada"]
         begun = await client.request("POST", "/api/contexts", {"workspace": "other", "persona": "scribe"})
         assert (begun["mode"], begun["config"]["persona"]) == ("ask", "scribe")
-        brings(world.workspace / "other", "later", "")
+        add_project_persona(world.workspace / "other", "later", "")
         assert (await client.request("GET", f"{path}/trust"))["status"] == "changed"
         assert len(await personas(client, query)) == 3
 

@@ -32,7 +32,7 @@ JSON = {"content-type": "application/json"}
 NOWHERE = "http://127.0.0.1:9/v1"
 
 
-class Place:
+class SetupServer:
     """A server, and a conversation in it."""
 
     def __init__(self, runtime: Runtime, server: Served, client: Client, workspace: Path) -> None:
@@ -60,7 +60,9 @@ class Place:
 
 
 @asynccontextmanager
-async def placed(folder: Path, environment: dict[str, str] | None = None, **options: Any) -> AsyncIterator[Place]:
+async def setup_server(
+    folder: Path, environment: dict[str, str] | None = None, **options: Any
+) -> AsyncIterator[SetupServer]:
     (folder / "work").mkdir(exist_ok=True)
     settings = read_settings(
         environment or {}, data_dir=str(folder / "data"), config=str(folder / "conf/config.toml"), **options
@@ -70,7 +72,7 @@ async def placed(folder: Path, environment: dict[str, str] | None = None, **opti
         Served(runtime, [folder / "work"]) as server,
         server.client() as client,
     ):
-        yield Place(runtime, server, client, folder / "work")
+        yield SetupServer(runtime, server, client, folder / "work")
 
 
 def fake(*texts: str, **options: Any) -> FakeProvider:
@@ -78,7 +80,7 @@ def fake(*texts: str, **options: Any) -> FakeProvider:
     return FakeProvider(Script(turn=answers), **{"models": ("small", "large"), "key": KEY, **options})
 
 
-def wanted(provider: FakeProvider, **more: Any) -> dict[str, Any]:
+def setup_body(provider: FakeProvider, **more: Any) -> dict[str, Any]:
     return {"base_url": provider.base_url, "key": KEY, **more}
 
 
@@ -86,7 +88,7 @@ def wanted(provider: FakeProvider, **more: Any) -> dict[str, Any]:
 
 
 async def test_without_a_key_the_demo_model_answers_and_setup_is_open(tmp_path: Path) -> None:
-    async with placed(tmp_path) as here:
+    async with setup_server(tmp_path) as here:
         assert await here.request("GET") == {
             "provider": "demo",
             "model": "demo",
@@ -100,11 +102,11 @@ async def test_without_a_key_the_demo_model_answers_and_setup_is_open(tmp_path: 
 
 
 async def test_a_trial_lists_the_models_and_queries_the_named_one(tmp_path: Path) -> None:
-    async with fake("OK.") as provider, placed(tmp_path) as here:
+    async with fake("OK.") as provider, setup_server(tmp_path) as here:
         listed = {"ok": True, "models": ["large", "small"], "reason": None}
-        assert await here.request("POST", "/test", wanted(provider)) == listed
+        assert await here.request("POST", "/test", setup_body(provider)) == listed
         assert provider.requests == []
-        assert await here.request("POST", "/test", wanted(provider, model="small")) == listed
+        assert await here.request("POST", "/test", setup_body(provider, model="small")) == listed
         (request,) = provider.requests
         assert request["model"] == "small"
         assert len(json.dumps(request)) < 500, "it costs next to nothing"
@@ -113,10 +115,10 @@ async def test_a_trial_lists_the_models_and_queries_the_named_one(tmp_path: Path
 
 
 async def test_a_provider_that_lists_nothing_can_be_tried_by_a_model(tmp_path: Path) -> None:
-    async with fake("OK.", models=None) as provider, placed(tmp_path) as here:
-        response = await here.request("POST", "/test", wanted(provider))
+    async with fake("OK.", models=None) as provider, setup_server(tmp_path) as here:
+        response = await here.request("POST", "/test", setup_body(provider))
         assert (response["ok"], response["reason"]["code"]) == (False, "model_refused")
-        assert await here.request("POST", "/test", wanted(provider, model="any")) == {
+        assert await here.request("POST", "/test", setup_body(provider, model="any")) == {
             "ok": True,
             "models": [],
             "reason": None,
@@ -124,8 +126,8 @@ async def test_a_provider_that_lists_nothing_can_be_tried_by_a_model(tmp_path: P
 
 
 async def test_the_error_of_a_failed_trial_hides_the_key(tmp_path: Path) -> None:
-    async with fake(key="another-key-than-that") as provider, placed(tmp_path) as here:
-        response = await here.request("POST", "/test", wanted(provider, model="small"))
+    async with fake(key="another-key-than-that") as provider, setup_server(tmp_path) as here:
+        response = await here.request("POST", "/test", setup_body(provider, model="small"))
         assert (response["ok"], response["reason"]["code"]) == (False, "model_auth")
         assert "[hidden]" in response["reason"]["params"]["detail"], "the provider had said it"
         response = await here.request("POST", "/test", {"base_url": NOWHERE, "key": KEY})
@@ -135,8 +137,8 @@ async def test_the_error_of_a_failed_trial_hides_the_key(tmp_path: Path) -> None
 async def test_a_provider_that_never_answers_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pilothouse.provider.TRIAL_TIMEOUT_SECONDS", 0.2)
     silent = FakeProvider(Script(turn=(Answer(text="never", silence=0),)), models=("small",))
-    async with silent as provider, placed(tmp_path) as here:
-        response = await here.request("POST", "/test", wanted(provider, model="small"))
+    async with silent as provider, setup_server(tmp_path) as here:
+        response = await here.request("POST", "/test", setup_body(provider, model="small"))
         assert (response["ok"], response["reason"]["code"], response["models"]) == (False, "model_timeout", ["small"])
 
 
@@ -144,9 +146,9 @@ async def test_a_provider_that_never_answers_is_not_waited_for(tmp_path: Path, m
 
 
 async def test_a_stored_provider_is_used_from_the_next_request_and_its_file_is_private(tmp_path: Path) -> None:
-    async with fake("From the provider.") as provider, placed(tmp_path) as here:
+    async with fake("From the provider.") as provider, setup_server(tmp_path) as here:
         assert "demo model" in await here.turn()
-        response = await here.request("PUT", "", wanted(provider, model="small"))
+        response = await here.request("PUT", "", setup_body(provider, model="small"))
         assert response == await here.request("GET")
         assert (response["provider"], response["model"], response["is_demo"]) == ("openai", "small", False)
         assert (response["base_url"], response["key_hint"], response["key_from"]) == (
@@ -165,9 +167,9 @@ async def test_a_stored_provider_is_used_from_the_next_request_and_its_file_is_p
 
 async def test_a_stored_provider_survives_a_restart_until_it_is_deleted(tmp_path: Path) -> None:
     async with fake("Still there.") as provider:
-        async with placed(tmp_path) as here:
-            await here.request("PUT", "", wanted(provider, model="small"))
-        async with placed(tmp_path) as here:
+        async with setup_server(tmp_path) as here:
+            await here.request("PUT", "", setup_body(provider, model="small"))
+        async with setup_server(tmp_path) as here:
             assert (await here.request("GET"))["model"] == "small"
             assert await here.turn() == "Still there."
             response = await here.request("DELETE")
@@ -175,14 +177,14 @@ async def test_a_stored_provider_survives_a_restart_until_it_is_deleted(tmp_path
             assert "demo model" in await here.turn()
             assert (await here.client.request("GET", "/api/models"))["items"][0]["is_demo"]
             assert not (tmp_path / "data/credentials.json").exists()
-        async with placed(tmp_path) as here:
+        async with setup_server(tmp_path) as here:
             assert (await here.request("GET"))["is_demo"]
 
 
 async def test_the_terminal_uses_the_provider_set_up_in_the_web_client(tmp_path: Path) -> None:
     async with fake("Said in the terminal.") as provider:
-        async with placed(tmp_path) as here:
-            await here.request("PUT", "", wanted(provider, model="small"))
+        async with setup_server(tmp_path) as here:
+            await here.request("PUT", "", setup_body(provider, model="small"))
         code, out, err = await ran(tmp_path, "run", "hello", "--mode", "ask")
         assert (code, out.strip()) == (0, "Said in the terminal."), err
 
@@ -190,8 +192,8 @@ async def test_the_terminal_uses_the_provider_set_up_in_the_web_client(tmp_path:
 async def test_an_answer_in_progress_is_completed_by_the_old_provider(tmp_path: Path) -> None:
     slow = Answer(deltas=("word ",) * 60, delta_delay=0.01)
     first = FakeProvider(Script(turn=(slow,)), key=KEY)
-    async with first, fake("From the second.") as second, placed(tmp_path) as here:
-        await here.request("PUT", "", wanted(first, model="slow"))
+    async with first, fake("From the second.") as second, setup_server(tmp_path) as here:
+        await here.request("PUT", "", setup_body(first, model="slow"))
         context_id = await here.runtime.create_context(here.workspace, mode="ask")
         stream = here.client.events("GET", f"/api/contexts/{context_id}/stream")
         await anext(stream)
@@ -199,7 +201,7 @@ async def test_an_answer_in_progress_is_completed_by_the_old_provider(tmp_path: 
         async for name, _ in stream:
             if name == "ContentDelta":
                 break
-        await here.request("PUT", "", wanted(second, model="fast"))
+        await here.request("PUT", "", setup_body(second, model="fast"))
         await here.runtime.rested(context_id)
         answer = (await here.runtime.read_messages(context_id))[-1]
         assert (content_of(answer), instance_of(Text, answer).ended) == ("word " * 60, "complete")
@@ -211,15 +213,15 @@ async def test_an_answer_in_progress_is_completed_by_the_old_provider(tmp_path: 
 async def test_a_retry_uses_the_new_provider_and_one_of_its_models(tmp_path: Path) -> None:
     busy = Answer(error=ScriptedError(status=503, message="busy", retry_after="100"))
     first = FakeProvider(Script(turn=(busy,)), key=KEY)
-    async with first, fake("From the second.") as second, placed(tmp_path) as here:
-        await here.request("PUT", "", wanted(first, model="slow"))
+    async with first, fake("From the second.") as second, setup_server(tmp_path) as here:
+        await here.request("PUT", "", setup_body(first, model="slow"))
         context_id = await here.runtime.create_context(here.workspace, mode="ask")
         stream = here.client.events("GET", f"/api/contexts/{context_id}/stream")
         await here.runtime.send(context_id, "hello")
         async for _ in stream:
             if isinstance((await here.runtime.context(context_id)).state, TransientError):
                 break
-        await here.request("PUT", "", wanted(second, model="fast"))
+        await here.request("PUT", "", setup_body(second, model="fast"))
         await here.runtime.retry_now(context_id)
         await here.runtime.rested(context_id)
         assert content_of((await here.runtime.read_messages(context_id))[-1]) == "From the second."
@@ -229,12 +231,12 @@ async def test_a_retry_uses_the_new_provider_and_one_of_its_models(tmp_path: Pat
 async def test_a_conversation_may_only_choose_a_model_of_the_present_provider(tmp_path: Path) -> None:
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/config.toml").write_text("[models.large]\nwindow = 1000\n")
-    async with fake() as provider, placed(tmp_path) as here:
+    async with fake() as provider, setup_server(tmp_path) as here:
         context_id = await here.runtime.create_context(here.workspace)
         path = f"/api/contexts/{context_id}"
         with pytest.raises(ServerError, match="large"):
             await here.client.request("PATCH", path, {"model": "large"})
-        await here.request("PUT", "", wanted(provider, model="small"))
+        await here.request("PUT", "", setup_body(provider, model="small"))
         for name in ("large", "small"):
             assert (await here.client.request("PATCH", path, {"model": name}))["config"]["model"] == name
         with pytest.raises(ServerError, match="gone"):
@@ -260,25 +262,28 @@ async def test_command_line_environment_and_file_override_the_stored_provider(
     tmp_path: Path, environment: dict[str, str], options: dict[str, str], by: str
 ) -> None:
     async with fake() as provider:
-        async with placed(tmp_path) as here:
-            await here.request("PUT", "", wanted(provider, model="small"))
+        async with setup_server(tmp_path) as here:
+            await here.request("PUT", "", setup_body(provider, model="small"))
         if by == "config.toml":
             (tmp_path / "conf").mkdir()
             (tmp_path / "conf/config.toml").write_text('model = "demo"\n')
-        async with placed(tmp_path, environment, **options) as here:
+        async with setup_server(tmp_path, environment, **options) as here:
             response = await here.request("GET")
             assert response["model"] == ("gpt-4.1-mini" if "OPENAI_API_KEY" in environment else "demo")
             assert response["key_from"] == ("environment" if "OPENAI_API_KEY" in environment else None)
             assert response["can_change"] is False
             assert response["reason"]["code"] == "setup_fixed"
             assert response["reason"]["params"]["by"].endswith(by)
-            assert await here.refused("PUT", "", wanted(provider, model="large")) == (409, "setup_fixed")
+            assert await here.refused("PUT", "", setup_body(provider, model="large")) == (409, "setup_fixed")
             assert await here.request("DELETE") == response, "what is not used can still be forgotten"
             assert not (tmp_path / "data/credentials.json").exists()
 
 
 async def test_an_address_of_the_environment_is_the_usual_one(tmp_path: Path) -> None:
-    async with fake("Here.", key=None) as provider, placed(tmp_path, {"OPENAI_BASE_URL": provider.base_url}) as here:
+    async with (
+        fake("Here.", key=None) as provider,
+        setup_server(tmp_path, {"OPENAI_BASE_URL": provider.base_url}) as here,
+    ):
         response = await here.request("GET")
         assert (response["base_url"], response["can_change"]) == (provider.base_url, True)
         await here.request("PUT", "", {"model": "small"})
@@ -290,20 +295,20 @@ async def test_an_address_of_the_environment_is_the_usual_one(tmp_path: Path) ->
 
 
 async def test_a_key_is_sent_only_to_the_address_it_was_stored_for(tmp_path: Path) -> None:
-    async with fake("One.", "Two.") as provider, fake("OK.", key=None) as other, placed(tmp_path) as here:
-        await here.request("PUT", "", wanted(provider, model="small"))
+    async with fake("One.", "Two.") as provider, fake("OK.", key=None) as other, setup_server(tmp_path) as here:
+        await here.request("PUT", "", setup_body(provider, model="small"))
         assert (await here.request("POST", "/test", {"base_url": other.base_url, "model": "small"}))["ok"]
         await here.request("PUT", "", {"base_url": other.base_url, "model": "small"})
         assert (await here.request("GET"))["key_from"] is None
         assert all(KEY.encode() not in head for head in other.headers)
-        await here.request("PUT", "", wanted(provider, model="small"))
+        await here.request("PUT", "", setup_body(provider, model="small"))
         assert (await here.request("POST", "/test", {"model": "large"}))["ok"], "the same address: the key is there"
         await here.request("PUT", "", {"base_url": f"{provider.base_url}/", "model": "large"})
         assert await here.turn() == "Two."
 
 
 async def test_no_redirect_sends_the_key_to_another_host(tmp_path: Path) -> None:
-    async with fake(key=None) as other, placed(tmp_path) as here:
+    async with fake(key=None) as other, setup_server(tmp_path) as here:
 
         async def lead_away(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await reader.readuntil(b"\r\n\r\n")
@@ -322,8 +327,8 @@ async def test_no_redirect_sends_the_key_to_another_host(tmp_path: Path) -> None
 async def test_the_key_is_only_in_the_credentials_file_and_survives_a_kill(tmp_path: Path) -> None:
     async with fake(key="what-the-provider-wants") as provider:
         async with served(tmp_path) as process, Client(process.url, process.token) as client:
-            await client.request("POST", "/api/setup/test", wanted(provider, model="small"))
-            await client.request("PUT", "/api/setup", wanted(provider, model="small"))
+            await client.request("POST", "/api/setup/test", setup_body(provider, model="small"))
+            await client.request("PUT", "/api/setup", setup_body(provider, model="small"))
             created = await client.request("POST", "/api/contexts", {"mode": "ask"})
             await client.send(created["context_id"], "hello")
             with pytest.raises(ServerError):
@@ -357,7 +362,7 @@ async def test_the_key_is_only_in_the_credentials_file_and_survives_a_kill(tmp_p
 async def test_an_invalid_address_key_or_model_is_refused_without_echoing_the_value(
     tmp_path: Path, body: dict[str, str]
 ) -> None:
-    async with placed(tmp_path) as here:
+    async with setup_server(tmp_path) as here:
         for method, path in (("POST", "/test"), ("PUT", "")):
             status, _ = await here.refused(method, path, {"base_url": NOWHERE, "model": "m", **body})
             assert status == 422
@@ -366,7 +371,7 @@ async def test_an_invalid_address_key_or_model_is_refused_without_echoing_the_va
 
 
 async def test_a_short_key_has_no_end_that_is_shown(tmp_path: Path) -> None:
-    async with placed(tmp_path) as here:
+    async with setup_server(tmp_path) as here:
         response = await here.request("PUT", "", {"base_url": NOWHERE, "key": "ollama", "model": "m"})
         assert (response["key_hint"], response["key_from"]) == (None, "stored")
 
@@ -375,13 +380,13 @@ async def test_a_short_key_has_no_end_that_is_shown(tmp_path: Path) -> None:
 
 
 async def test_only_the_local_user_sets_up_the_provider(tmp_path: Path) -> None:
-    async with fake() as provider, placed(tmp_path) as here:
-        await here.request("PUT", "", wanted(provider, model="small"))
+    async with fake() as provider, setup_server(tmp_path) as here:
+        await here.request("PUT", "", setup_body(provider, model="small"))
         token = here.server.tokens.add("anna")
         async with here.server.client(token) as anna:
             for method, path, body in (
-                ("PUT", "", wanted(provider, model="large")),
-                ("POST", "/test", wanted(provider)),
+                ("PUT", "", setup_body(provider, model="large")),
+                ("POST", "/test", setup_body(provider)),
                 ("DELETE", "", None),
             ):
                 assert await here.refused(method, path, body, anna) == (403, "only_local_user")
@@ -395,9 +400,9 @@ async def test_only_the_local_user_sets_up_the_provider(tmp_path: Path) -> None:
 
 
 async def test_a_store_that_refuses_changes_nothing(tmp_path: Path) -> None:
-    async with fake() as provider, placed(tmp_path) as here:
+    async with fake() as provider, setup_server(tmp_path) as here:
         (tmp_path / "data/credentials.json").mkdir()
-        assert await here.refused("PUT", "", wanted(provider, model="small")) == (503, "store_refused")
+        assert await here.refused("PUT", "", setup_body(provider, model="small")) == (503, "store_refused")
         assert (await here.request("GET"))["is_demo"]
         assert "demo model" in await here.turn()
         assert [path.name for path in (tmp_path / "data").iterdir() if "credentials" in path.name] == [
@@ -406,7 +411,7 @@ async def test_a_store_that_refuses_changes_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_credentials_draft_left_by_a_kill_is_removed_with_the_next_change(tmp_path: Path) -> None:
-    async with placed(tmp_path) as here:
+    async with setup_server(tmp_path) as here:
         draft = tmp_path / "data/.credentials-killed"
         draft.write_text(f'{{"key": "{KEY}')
         await here.request("PUT", "", {"base_url": NOWHERE, "model": "m"})
@@ -456,19 +461,19 @@ async def test_a_provider_that_cannot_be_built_is_not_stored(tmp_path: Path) -> 
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/config.toml").write_text(f'title_model = "scripted:{tmp_path}/titles.json"\n')
     (tmp_path / "titles.json").write_text("{}")
-    async with fake("From the provider.") as provider, placed(tmp_path) as here:
+    async with fake("From the provider.") as provider, setup_server(tmp_path) as here:
         (tmp_path / "titles.json").unlink()
-        assert (await here.refused("PUT", "", wanted(provider, model="small")))[0] == 422
+        assert (await here.refused("PUT", "", setup_body(provider, model="small")))[0] == 422
         assert (await here.request("GET"))["is_demo"]
         assert not (tmp_path / "data/credentials.json").exists()
         (tmp_path / "titles.json").write_text("{}")
-        await here.request("PUT", "", wanted(provider, model="small"))
+        await here.request("PUT", "", setup_body(provider, model="small"))
         assert await here.turn() == "From the provider."
 
 
 async def test_a_window_learned_from_one_provider_does_not_apply_to_another(tmp_path: Path) -> None:
-    async with fake() as provider, placed(tmp_path) as here:
-        await here.request("PUT", "", wanted(provider, model="small"))
+    async with fake() as provider, setup_server(tmp_path) as here:
+        await here.request("PUT", "", setup_body(provider, model="small"))
         parts = here.runtime.dependencies
         usual = parts.budget_of("small").tokens
         parts.catalog.learn_window("small", 1000)
@@ -479,11 +484,11 @@ async def test_a_window_learned_from_one_provider_does_not_apply_to_another(tmp_
 
 async def test_a_key_that_the_configuration_needs_cannot_be_deleted(tmp_path: Path) -> None:
     async with fake() as provider:
-        async with placed(tmp_path) as here:
-            await here.request("PUT", "", wanted(provider, model="small"))
+        async with setup_server(tmp_path) as here:
+            await here.request("PUT", "", setup_body(provider, model="small"))
         (tmp_path / "conf").mkdir()
         (tmp_path / "conf/config.toml").write_text('title_model = "openai:small"\n')
-        async with placed(tmp_path) as here:
+        async with setup_server(tmp_path) as here:
             assert await here.refused("DELETE") == (422, "missing_key")
             assert (await here.request("GET"))["model"] == "small"
 
@@ -498,7 +503,7 @@ async def test_a_damaged_credentials_file_is_named_at_the_start_without_its_cont
 
 
 async def test_concurrent_changes_leave_the_last_written_credentials(tmp_path: Path) -> None:
-    async with placed(tmp_path) as here:
+    async with setup_server(tmp_path) as here:
         bodies = [{"base_url": NOWHERE, "model": f"m{number}"} for number in range(10)]
         await asyncio.gather(*[here.request("PUT", "", body) for body in bodies])
         stored = json.loads((tmp_path / "data/credentials.json").read_text())

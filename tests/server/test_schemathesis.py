@@ -54,7 +54,7 @@ from pilothouse.testing.world import World
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.edit_file import WriteFile
 from tests.support.assertions import instance_of, present
-from tests.support.mcp_tools import configuration, lender, ready
+from tests.support.mcp_tools import configuration, ready, tool_server
 from tests.support.scale import HANG_SECONDS, LONG, Record
 
 T = TypeVar("T")
@@ -104,7 +104,7 @@ TRIED = sorted(OPERATIONS.keys() - ENDLESS)
 GROUPS = sorted({present(OPERATIONS[label].tags)[0] for label in TRIED})
 
 
-class Obliging(ScriptedAdapter):
+class ToolCallingAdapter(ScriptedAdapter):
     """Calls the tools named in the message, once, and otherwise answers with a word."""
 
     def __init__(self) -> None:
@@ -152,7 +152,7 @@ class PrintTool(NoteTool):
         return "0123456789\n" * 5000
 
 
-class Backdrop:
+class SceneServer:
     """A server in a thread of its own, and contexts in every state."""
 
     def __init__(self, folder: Path) -> None:
@@ -174,7 +174,7 @@ class Backdrop:
         (workspace / ".pilothouse").mkdir(parents=True)
         (workspace / ".pilothouse" / "config.toml").write_text('[directories]\ndeploy = "plan"\n')
         own = configuration(folder)
-        model = Obliging()  # no other host is contacted, whatever provider is set up
+        model = ToolCallingAdapter()  # no other host is contacted, whatever provider is set up
         nowhere = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
         unset = read_settings(nowhere, data_dir=str(folder / "data"), config=str(folder / "none.toml"))
         self._world = World(
@@ -185,7 +185,7 @@ class Backdrop:
             store=MemoryStore(folder / "kept"),
             trust=own,
             workspace_policy=own.workspace_policy,
-            mcp=[lender(folder / "docs")],
+            mcp=[tool_server(folder / "docs")],
             budget=Budget(recent=1),
         )
         await self._world.runtime.start()
@@ -299,8 +299,8 @@ class Backdrop:
 
 
 @pytest.fixture(scope="module")
-def backdrop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backdrop]:
-    new_backdrop = Backdrop(tmp_path_factory.mktemp("backdrop"))
+def backdrop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SceneServer]:
+    new_backdrop = SceneServer(tmp_path_factory.mktemp("backdrop"))
     yield new_backdrop
     new_backdrop.close()
 
@@ -308,7 +308,7 @@ def backdrop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backdrop]:
 class Findings:
     """Failures, one of each kind with its request, and the count of each status."""
 
-    def __init__(self, backdrop: Backdrop) -> None:
+    def __init__(self, backdrop: SceneServer) -> None:
         self._backdrop = backdrop
         self.statuses: Counter[int] = Counter()
         self.wrong: dict[str, str] = {}
@@ -361,17 +361,17 @@ def test_the_openapi_document_is_valid_and_every_operation_is_tested() -> None:
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_every_response_conforms_to_the_openapi_document(
-    group: str, backdrop: Backdrop, record_property: Record
+    group: str, backdrop: SceneServer, record_property: Record
 ) -> None:
     labels = [label for label in TRIED if OPERATIONS[label].tags == [group]]
-    findings = [tried(OPERATIONS[label], backdrop) for label in labels]
+    findings = [try_operation(OPERATIONS[label], backdrop) for label in labels]
     statuses = sum((each.statuses for each in findings), Counter())
     shown = ", ".join(f"{count} × {status}" for status, count in sorted(statuses.items()))
     record_property("figure", f"Schemathesis, {group}: {statuses.total()} requests to {len(labels)} routes: {shown}")
     assert not (wrong := [text for each in findings for text in each.wrong.values()]), "\n\n".join(wrong)
 
 
-def tried(operation: Any, backdrop: Backdrop) -> Findings:
+def try_operation(operation: Any, backdrop: SceneServer) -> Findings:
     """The example in every scene; then the bounds of every field; then random requests from the document."""
     findings = Findings(backdrop)
     for kind in KINDS:
@@ -392,7 +392,7 @@ def tried(operation: Any, backdrop: Backdrop) -> Findings:
     return findings
 
 
-def try_bounds(operation: Any, mode: GenerationMode, backdrop: Backdrop, findings: Findings) -> None:
+def try_bounds(operation: Any, mode: GenerationMode, backdrop: SceneServer, findings: Findings) -> None:
     config = SCHEMA.config.generation_for(operation=operation)
     cases = SCHEMA.iter_coverage_cases(operation, generation_modes=[mode], generation_config=config)
     for number, case in enumerate(cases):
@@ -401,7 +401,7 @@ def try_bounds(operation: Any, mode: GenerationMode, backdrop: Backdrop, finding
         findings.send(case, kind, is_beyond=mode is GenerationMode.NEGATIVE)
 
 
-def try_by_chance(operation: Any, mode: GenerationMode, count: int, backdrop: Backdrop, findings: Findings) -> None:
+def try_by_chance(operation: Any, mode: GenerationMode, count: int, backdrop: SceneServer, findings: Findings) -> None:
     @settings(
         max_examples=count,
         database=None,
@@ -418,7 +418,7 @@ def try_by_chance(operation: Any, mode: GenerationMode, count: int, backdrop: Ba
     work()
 
 
-def examples(operation: Any, scene: dict[str, Any], backdrop: Backdrop) -> Iterator[Any]:
+def examples(operation: Any, scene: dict[str, Any], backdrop: SceneServer) -> Iterator[Any]:
     """The example of the document, with existing ids."""
     path = {name: path_value(name, operation, scene) for name in PLACES if f"{{{name}}}" in operation.path}
     query = {"name": "notes.txt"} if operation.label.startswith("POST") and operation.path.endswith("/files") else {}
@@ -470,7 +470,7 @@ def path_value(name: str, operation: Any, scene: dict[str, Any]) -> str:
     return str(usual.get(name) or scene[name])
 
 
-def settle_in(case: Any, scene: dict[str, Any], chance: random.Random, backdrop: Backdrop, *, share: float) -> None:
+def settle_in(case: Any, scene: dict[str, Any], chance: random.Random, backdrop: SceneServer, *, share: float) -> None:
     """Put existing ids into most places of a case. Values that are wrong on purpose stay wrong."""
     is_bad = case.meta.generation.mode.is_negative
     if not is_bad or not case.meta.is_negative_at(ParameterLocation.PATH):

@@ -17,7 +17,7 @@ from tests.support.held_store import DONE
 NOW = "2026-11-15T00:00:00.000Z"
 
 
-def kept(data: Path) -> FileStore:
+def session_store(data: Path) -> FileStore:
     return FileStore(data, now=lambda: NOW)
 
 
@@ -32,7 +32,7 @@ def tabs(session: dict[str, Any]) -> list[str]:
 
 
 async def test_tabs_open_in_order_close_to_the_neighbour_and_survive_a_restart(tmp_path: Path) -> None:
-    world = World(tmp_path, store=kept(tmp_path / "data"))
+    world = World(tmp_path, store=session_store(tmp_path / "data"))
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         a, b, c = [await world.start() for _ in range(3)]
         for each in (a, b, c, a):
@@ -48,7 +48,7 @@ async def test_tabs_open_in_order_close_to_the_neighbour_and_survive_a_restart(t
         assert (await get(client))["open_contexts"][0]["title"] == "A name"
         await client.request("PUT", "/api/session/ui-state", {"sidebar_width": 333})
         before = await get(client)
-    again = World(tmp_path, store=kept(tmp_path / "data"), ids_from=1000)
+    again = World(tmp_path, store=session_store(tmp_path / "data"), ids_from=1000)
     async with again.runtime, Served(again.runtime, [tmp_path]) as served, served.client() as client:
         assert await get(client) == before
 
@@ -195,7 +195,7 @@ async def test_a_damaged_session_is_a_default_one_with_a_warning_and_the_bytes_a
     folder = tmp_path / "data" / "users" / "local"
     folder.mkdir(parents=True)
     (folder / "session.json").write_bytes(damage)
-    world = World(tmp_path, store=kept(tmp_path / "data"))
+    world = World(tmp_path, store=session_store(tmp_path / "data"))
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         session = await get(client)
         assert session["warning"]["code"] == "session_damaged"

@@ -23,13 +23,13 @@ from pilothouse.server.tokens import (
 )
 from pilothouse.testing.ambient import ManualAmbient
 from pilothouse.testing.served import TOKEN
-from tests.server.test_access import A_MINUTE, BEARER, House, Reply, house, refusing
+from tests.server.test_access import A_MINUTE, BEARER, AccessFixture, Reply, access_fixture, refusing
 from tests.support.scale import HANG_SECONDS
 
 CROSS_SITE = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
 
 
-async def user_of(here: House, cookie: Mapping[str, str]) -> str:
+async def user_of(here: AccessFixture, cookie: Mapping[str, str]) -> str:
     return str(msgspec.json.decode((await here.get("/api/health", cookie)).body)["user"])
 
 
@@ -42,7 +42,7 @@ def signs_nobody_in(reply: Reply, status: int) -> bool:
 
 
 async def test_opening_a_link_signs_nobody_in_before_the_person_confirms(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         code = here.served.tokens.new_code()
         for headers in ({}, CROSS_SITE, {**CROSS_SITE, "sec-fetch-site": "none"}):
             form_page = await here.get(f"/?code={code}", headers)
@@ -61,7 +61,7 @@ async def test_opening_a_link_signs_nobody_in_before_the_person_confirms(tmp_pat
 
 
 async def test_a_sign_in_link_works_once_and_for_a_minute(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         tokens, ambient = here.served.tokens, here.world.ambient
         used = tokens.new_code()
         await here.sign_in(code=used)
@@ -77,14 +77,14 @@ async def test_a_sign_in_link_works_once_and_for_a_minute(tmp_path: Path) -> Non
 
 
 async def test_of_concurrent_requests_with_one_code_only_one_signs_in(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         code = here.served.tokens.new_code()
         replies = await asyncio.gather(*(here.submit(code=code) for _ in range(8)))
         assert sorted(reply.status for reply in replies) == [303] + [401] * 7
 
 
 async def test_a_wrong_code_opens_nothing_and_counts_as_an_attempt(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         code = here.served.tokens.new_code()
         for wrong in ("", "wrong", code[:-1], code + "x", code.upper(), TOKEN, "%E2%82%AC", "%ED%A0%80", "%00"):
             here.world.ambient.advance(1.0)
@@ -97,7 +97,7 @@ async def test_a_wrong_code_opens_nothing_and_counts_as_an_attempt(tmp_path: Pat
 
 
 async def test_a_wrong_code_or_token_takes_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         locked: list[object] = []
         monkeypatch.setattr(here.served.tokens, "_change", locked.append)
         assert signs_nobody_in(await here.submit(code="wrong"), 401)
@@ -106,7 +106,7 @@ async def test_a_wrong_code_or_token_takes_no_lock(tmp_path: Path, monkeypatch: 
 
 
 async def test_a_code_or_a_token_in_the_address_opens_no_other_route(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         code = here.served.tokens.new_code()
         async with refusing(here) as refusals:
             for route in ROUTES:
@@ -123,7 +123,7 @@ async def test_a_code_or_a_token_in_the_address_opens_no_other_route(tmp_path: P
 
 
 async def test_a_link_of_another_user_replaces_a_sign_in_only_after_confirmation(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         tokens = here.served.tokens
         anna = await here.sign_in(token=tokens.add("anna"))
         code = tokens.new_code()
@@ -144,7 +144,7 @@ async def test_a_link_of_another_user_replaces_a_sign_in_only_after_confirmation
 
 
 async def test_another_page_cannot_send_the_form(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         tokens = here.served.tokens
         fields = {"token": tokens.add("mallory")}
         for headers in (
@@ -160,7 +160,7 @@ async def test_another_page_cannot_send_the_form(tmp_path: Path) -> None:
 
 
 async def test_a_signed_in_person_who_opens_an_old_or_their_own_link_gets_to_the_web_client(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         cookie = await here.cookie()
         for code in (here.served.tokens.new_code(), "used-up"):
             reply = await here.get(f"/?code={code}", cookie)
@@ -172,7 +172,7 @@ async def test_a_signed_in_person_who_opens_an_old_or_their_own_link_gets_to_the
 
 
 async def test_the_cookie_is_no_token_and_is_kept_from_scripts_and_other_sites(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         reply = await here.submit(token=f" {TOKEN} ")
         cookie, *attributes = reply.headers["set-cookie"].split("; ")
         assert {"httponly", "samesite=strict", "path=/"} <= {each.lower() for each in attributes}
@@ -185,13 +185,13 @@ async def test_the_cookie_is_no_token_and_is_kept_from_scripts_and_other_sites(t
 
 @pytest.mark.parametrize("token", ["wrong", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "", "a" * 4000, "\ud7ff€\0"])
 async def test_a_wrong_token_in_the_form_signs_nobody_in(tmp_path: Path, token: str) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         assert signs_nobody_in(await here.submit(token=token), 401)
         assert signs_nobody_in(await here.submit(BEARER, token=token), 401)
 
 
 async def test_an_invalid_form_is_refused(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         typed = {"origin": here.origin, "content-type": "application/x-www-form-urlencoded"}
         for headers, data, status in (
             ({**typed, "content-type": JSON}, b'{"token": "%s"}' % TOKEN.encode(), 415),
@@ -205,7 +205,7 @@ async def test_an_invalid_form_is_refused(tmp_path: Path) -> None:
 
 
 async def test_a_sign_in_ends_with_its_time_its_token_and_its_user(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         tokens = here.served.tokens
         first = await here.sign_in(token=tokens.add("anna"))
         renewed = tokens.renew("anna")
@@ -225,7 +225,7 @@ async def test_a_sign_in_ends_with_its_time_its_token_and_its_user(tmp_path: Pat
 async def test_a_token_that_is_revoked_while_the_form_is_handled_signs_nobody_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revoke: Callable[[Tokens, str], object]
 ) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         tokens = here.served.tokens
         token, sign_in = tokens.add("anna"), tokens.sign_in
 
@@ -239,7 +239,7 @@ async def test_a_token_that_is_revoked_while_the_form_is_handled_signs_nobody_in
 
 
 async def test_a_stream_ends_when_its_user_gets_a_new_token(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         tokens = here.served.tokens
         object.__setattr__(here.served.server_state, "heartbeat", 0.05)
         anna = {"authorization": f"Bearer {tokens.add('anna')}"}
@@ -320,7 +320,7 @@ async def test_cookies_are_not_unquoted_before_authentication(tmp_path: Path, mo
         raise AssertionError(f"{len(text)} characters")
 
     monkeypatch.setattr(http.cookies, "_unquote", unquote)
-    async with house(tmp_path) as here:
+    async with access_fixture(tmp_path) as here:
         escapes = '\\"' * 10_000
         reply = await here.get("/api/health", {"cookie": f'pilothouse-{here.served.port}="{escapes}"'})
         assert reply.status == 401

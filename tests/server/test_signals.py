@@ -28,7 +28,7 @@ from pilothouse.testing.served import Served
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from tests.support.assertions import ended
-from tests.support.held_store import DONE, asks
+from tests.support.held_store import DONE, calls_answer
 from tests.support.scale import HANG_SECONDS
 
 LONG = '\x01\x1b"\\😀好' * 500
@@ -264,7 +264,7 @@ async def test_signals_are_spaced_while_the_model_is_fast(tmp_path: Path) -> Non
 
 async def test_watchers_of_a_parent_are_notified_when_a_sub_agent_rests(tmp_path: Path) -> None:
     pay = NoteTool("pay", "mutating")
-    world = World(tmp_path, asks(("pay", "a")), DONE, tools=[pay])
+    world = World(tmp_path, calls_answer(("pay", "a")), DONE, tools=[pay])
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         parent = await world.start("supervised")
         child = await world.runtime.create_context(tmp_path, parent=parent, mode="supervised")

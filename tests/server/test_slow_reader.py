@@ -45,7 +45,7 @@ class WatchedHub(Hub):
         self.most = max(self.most, *(subscription.unsent for subscription in self._made))
 
 
-class Sleeper:
+class StalledClient:
     """A client that asks for a stream and then does not read a byte of it."""
 
     def __init__(self, served: Served, method: str, path: str, body: Any = None) -> None:
@@ -123,9 +123,9 @@ async def test_a_stalled_reader_delays_neither_the_turn_nor_other_readers(tmp_pa
         counts = served.server_state.metrics
         context_id = await make_context(client)
         async with ContextReplica(client, context_id) as copy:
-            signals = Sleeper(served, "GET", f"/api/contexts/{context_id}/stream")
+            signals = StalledClient(served, "GET", f"/api/contexts/{context_id}/stream")
             await until(lambda: counts.streams_open == 2)
-            chat = Sleeper(served, "POST", f"/api/chat/{context_id}", {"message": "go"})
+            chat = StalledClient(served, "POST", f"/api/chat/{context_id}", {"message": "go"})
             await until(lambda: counts.chats_open == 1 and bool(world.entered))
             shrink(served)
 
@@ -153,7 +153,7 @@ async def test_twenty_stalled_readers_delay_neither_the_turn_nor_a_chat(tmp_path
         counts = served.server_state.metrics
         context_id, other = await make_context(client), await make_context(client)
         paths = [f"/api/contexts/{context_id}/stream", f"/api/stream?contexts={other},{context_id}"]
-        sleepers = [Sleeper(served, "GET", path) for path in paths * 10]
+        sleepers = [StalledClient(served, "GET", path) for path in paths * 10]
         await until(lambda: counts.streams_open == len(sleepers))
         shrink(served)
 
@@ -177,9 +177,9 @@ async def test_a_reader_that_resumes_gets_few_signals_and_converges(tmp_path: Pa
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         counts = served.server_state.metrics
         context_id = await make_context(client)
-        signals = Sleeper(served, "GET", f"/api/contexts/{context_id}/stream")
+        signals = StalledClient(served, "GET", f"/api/contexts/{context_id}/stream")
         await until(lambda: counts.streams_open == 1)
-        chat = Sleeper(served, "POST", f"/api/chat/{context_id}", {"message": "go"})
+        chat = StalledClient(served, "POST", f"/api/chat/{context_id}", {"message": "go"})
         await until(lambda: counts.chats_open == 1 and bool(world.entered))
         shrink(served)
         live = await world.runtime.rested(context_id)

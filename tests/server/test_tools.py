@@ -28,10 +28,10 @@ from pilothouse.testing.world import World
 from pilothouse.tools.builtin.execute import Execute
 from pilothouse.tools.function_tools import tools_of_file, tools_of_packages
 from pilothouse.tools.registry import Registry
-from tests.support.mcp_tools import DONE, furnished, runs, says
+from tests.support.mcp_tools import DONE, answer_with_calls, runs, world_with_tools
 
-LOOK = says(("look", {"text": "x"}))
-CHANGE = says(("change", {"text": "x"}))
+LOOK = answer_with_calls(("look", {"text": "x"}))
+CHANGE = answer_with_calls(("change", {"text": "x"}))
 
 
 @asynccontextmanager
@@ -67,7 +67,7 @@ async def results(runtime: Runtime, context_id: str) -> list[str]:
 
 
 async def test_a_tool_that_is_switched_off_is_not_offered_and_not_run_until_it_is_switched_on(tmp_path: Path) -> None:
-    world = furnished(tmp_path, LOOK, DONE, LOOK, DONE, LOOK, DONE)
+    world = world_with_tools(tmp_path, LOOK, DONE, LOOK, DONE, LOOK, DONE)
     async with opened(world) as client:
         context_id = await world.start()
         await world.turn(context_id)
@@ -85,7 +85,7 @@ async def test_a_tool_that_is_switched_off_is_not_offered_and_not_run_until_it_i
 
 async def test_a_disabled_tool_is_not_offered_in_the_next_round_of_an_open_turn(tmp_path: Path) -> None:
     hold = NoteTool("hold", "read_only", hold=True)
-    world = furnished(tmp_path, says(("hold", {})), LOOK, DONE, tools=[hold])
+    world = world_with_tools(tmp_path, answer_with_calls(("hold", {})), LOOK, DONE, tools=[hold])
     async with opened(world) as client:
         context_id = await world.start()
         await world.runtime.send(context_id, "go")
@@ -99,7 +99,7 @@ async def test_a_disabled_tool_is_not_offered_in_the_next_round_of_an_open_turn(
 
 
 async def test_calls_that_wait_in_open_contexts_are_denied_at_once(tmp_path: Path) -> None:
-    world = furnished(tmp_path, CHANGE, CHANGE, DONE, DONE)
+    world = world_with_tools(tmp_path, CHANGE, CHANGE, DONE, DONE)
     async with opened(world) as client:
         contexts = [await world.start("supervised") for _ in range(2)]
         for context_id in contexts:
@@ -113,11 +113,11 @@ async def test_calls_that_wait_in_open_contexts_are_denied_at_once(tmp_path: Pat
 
 
 async def test_a_disabled_tool_is_a_visible_rule_that_survives_a_restart(tmp_path: Path) -> None:
-    async with opened(furnished(tmp_path)) as client:
+    async with opened(world_with_tools(tmp_path)) as client:
         await switch(client, "look", False)
         (rule,) = (await client.request("GET", "/api/rules"))["items"]
         assert (rule["effect"], rule["scope"]["tool"]) == ("deny", "look")
-    again = furnished(tmp_path, LOOK, DONE, ids_from=1000)
+    again = world_with_tools(tmp_path, LOOK, DONE, ids_from=1000)
     async with opened(again) as client:
         assert (await tools_of(client))["look"]["enabled"] is False
         context_id = await again.start()
@@ -128,7 +128,7 @@ async def test_a_disabled_tool_is_a_visible_rule_that_survives_a_restart(tmp_pat
 
 
 async def test_switching_twice_is_like_switching_once(tmp_path: Path) -> None:
-    async with opened(furnished(tmp_path)) as client:
+    async with opened(world_with_tools(tmp_path)) as client:
         for _ in range(3):
             await switch(client, "look", False)
         assert len((await client.request("GET", "/api/rules"))["items"]) == 1
@@ -140,13 +140,13 @@ async def test_switching_twice_is_like_switching_once(tmp_path: Path) -> None:
 
 
 async def test_an_unknown_tool_is_404(tmp_path: Path) -> None:
-    async with opened(furnished(tmp_path)) as client:
+    async with opened(world_with_tools(tmp_path)) as client:
         assert await refused(client, "nothing", False) == (404, "unknown_tool")
         assert await refused(client, "*", False) == (404, "unknown_tool")
 
 
 async def test_each_user_switches_for_themselves(tmp_path: Path) -> None:
-    world = furnished(tmp_path, LOOK, DONE)
+    world = world_with_tools(tmp_path, LOOK, DONE)
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
         async with served.client(served.tokens.add("anna")) as anna:
             await switch(anna, "look", False)
@@ -167,7 +167,7 @@ def settled(folder: Path, text: str) -> None:
 
 async def test_a_tool_that_the_settings_disable_cannot_be_enabled_over_http(tmp_path: Path) -> None:
     settled(tmp_path, "[tools.grep]\nenabled = false\n")
-    world = furnished(tmp_path, says(("grep", {"pattern": "x"})), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(("grep", {"pattern": "x"})), DONE)
     async with opened(world) as client:
         assert (await tools_of(client))["grep"]["enabled"] is False
         assert await refused(client, "grep", True) == (409, "only_local")
@@ -181,7 +181,9 @@ async def test_a_tool_that_the_settings_disable_cannot_be_enabled_over_http(tmp_
 
 async def test_a_category_that_is_off_takes_all_of_its_tools(tmp_path: Path) -> None:
     settled(tmp_path, "[tools.file_system]\nenabled = false\n[tools.system]\nenabled = false\n")
-    world = furnished(tmp_path, says(("read_file", {"path": "x"}), ("execute", {"command": "true"})), LOOK, DONE)
+    world = world_with_tools(
+        tmp_path, answer_with_calls(("read_file", {"path": "x"}), ("execute", {"command": "true"})), LOOK, DONE
+    )
     async with opened(world) as client:
         shapes = await tools_of(client)
         assert {each["category"] for each in shapes.values() if not each["enabled"]} == {
@@ -195,7 +197,7 @@ async def test_a_category_that_is_off_takes_all_of_its_tools(tmp_path: Path) -> 
 
 async def test_a_tool_or_category_can_require_approval(tmp_path: Path) -> None:
     settled(tmp_path, "[tools.look]\nrequire_approval = true\n[tools.codebase]\nrequire_approval = true\n")
-    world = furnished(tmp_path, CHANGE, says(("look", {}), ("grep", {"pattern": "x"})), DONE)
+    world = world_with_tools(tmp_path, CHANGE, answer_with_calls(("look", {}), ("grep", {"pattern": "x"})), DONE)
     async with opened(world) as client:
         grep = (await tools_of(client))["grep"]["category"]
         context_id = await world.start()
@@ -247,7 +249,7 @@ async def test_a_white_list_allows_only_named_commands_without_approval(
     tmp_path: Path, command: str, runs_by_itself: bool
 ) -> None:
     settled(tmp_path, '[tools.execute]\nwhitelist = ["git status *", "echo"]\n')
-    world = furnished(tmp_path, runs(command), DONE)
+    world = world_with_tools(tmp_path, runs(command), DONE)
     (world.workspace / "x").write_text("still here")
     for path in (world.workspace / "git", world.workspace / "bin" / "git"):
         path.parent.mkdir(exist_ok=True)
@@ -268,7 +270,7 @@ async def test_a_program_of_the_workspace_is_not_white_listed(tmp_path: Path) ->
     (bin_folder / "mytool").write_text("#!/bin/sh\ntouch ran\n")
     (bin_folder / "mytool").chmod(0o755)
     tools = [Execute({"PATH": f"{bin_folder}:{os.environ['PATH']}"})]
-    world = furnished(tmp_path, runs("mytool"), DONE, tools=tools)
+    world = world_with_tools(tmp_path, runs("mytool"), DONE, tools=tools)
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id)
@@ -326,9 +328,11 @@ def own_file(folder: Path, text: str = OWN, name: str = "mine.py") -> Path:
     return path
 
 
-async def called(tmp_path: Path, *answers: Answer, text: str = OWN, mode: str = "agent") -> tuple[list[str], list[str]]:
+async def call_tool(
+    tmp_path: Path, *answers: Answer, text: str = OWN, mode: str = "agent"
+) -> tuple[list[str], list[str]]:
     tools = tools_of_file(own_file(tmp_path, text))
-    world = furnished(tmp_path, *answers, DONE, tools=tools)
+    world = world_with_tools(tmp_path, *answers, DONE, tools=tools)
     async with world.runtime:
         context_id = await world.start(mode)
         await world.turn(context_id)
@@ -336,11 +340,11 @@ async def called(tmp_path: Path, *answers: Answer, text: str = OWN, mode: str = 
 
 
 async def test_a_typed_function_is_a_tool(tmp_path: Path) -> None:
-    statuses_of_calls, texts = await called(
+    statuses_of_calls, texts = await call_tool(
         tmp_path,
-        says(("wind", {"place": "Kiel"}), ("sum_up", {"numbers": [1, 2, 3], "sign": "-"})),
-        says(("where", {})),
-        says(("silent", {})),
+        answer_with_calls(("wind", {"place": "Kiel"}), ("sum_up", {"numbers": [1, 2, 3], "sign": "-"})),
+        answer_with_calls(("where", {})),
+        answer_with_calls(("silent", {})),
     )
     assert statuses_of_calls == ["executed"] * 4
     assert texts == ["Kiel: 10", '{"sum":-6}', str(tmp_path / "workspace"), "null"]
@@ -363,28 +367,28 @@ async def test_a_typed_function_is_a_tool(tmp_path: Path) -> None:
 async def test_arguments_of_the_wrong_type_are_reported_and_nothing_runs(
     tmp_path: Path, tool: str, arguments: dict[str, Any], word: str
 ) -> None:
-    statuses_of_calls, (text,) = await called(tmp_path, says((tool, arguments)))
+    statuses_of_calls, (text,) = await call_tool(tmp_path, answer_with_calls((tool, arguments)))
     assert statuses_of_calls == ["failed"]
     assert word in text
 
 
 async def test_an_exception_of_a_function_tool_fails_its_call(tmp_path: Path) -> None:
-    statuses_of_calls, (text,) = await called(tmp_path, says(("fails", {"why": "no wind today"})))
+    statuses_of_calls, (text,) = await call_tool(tmp_path, answer_with_calls(("fails", {"why": "no wind today"})))
     assert statuses_of_calls == ["failed"]
     assert "no wind today" in text
 
 
 async def test_a_function_tool_without_a_read_only_mark_is_decided_as_mutating(tmp_path: Path) -> None:
-    statuses_of_calls, _ = await called(tmp_path, says(("where", {})), mode="plan")
+    statuses_of_calls, _ = await call_tool(tmp_path, answer_with_calls(("where", {})), mode="plan")
     assert statuses_of_calls == ["denied"]
-    statuses_of_calls, _ = await called_again(tmp_path)
+    statuses_of_calls, _ = await call_tool_in_agent_mode(tmp_path)
     assert statuses_of_calls == ["executed"]
 
 
-async def called_again(tmp_path: Path) -> tuple[list[str], list[str]]:
+async def call_tool_in_agent_mode(tmp_path: Path) -> tuple[list[str], list[str]]:
     folder = tmp_path / "again"
     folder.mkdir()
-    return await called(folder, says(("wind", {"place": "x"})), mode="plan")
+    return await call_tool(folder, answer_with_calls(("wind", {"place": "x"})), mode="plan")
 
 
 def test_the_schema_has_types_defaults_and_bounds(tmp_path: Path) -> None:
@@ -475,7 +479,7 @@ async def test_a_slow_synchronous_function_blocks_nobody_and_ends_at_its_limit(t
         return "slept"
     """
     tools = tools_of_file(own_file(tmp_path, text))
-    world = furnished(tmp_path, says(("sleeps", {})), DONE, tools=tools)
+    world = world_with_tools(tmp_path, answer_with_calls(("sleeps", {})), DONE, tools=tools)
     async with world.runtime:
         context_id = await world.start()
         await world.runtime.send(context_id, "go")
@@ -506,7 +510,9 @@ async def test_the_settings_name_the_files_beside_them(tmp_path: Path) -> None:
     settled(tmp_path, 'files = ["mine.py"]\n[tools.fails]\nenabled = false\n')
     own_file(tmp_path / "own")
     (tmp_path / "workspace").mkdir()
-    async with runtime_of(tmp_path, says(("wind", {"place": "Kiel"}), ("fails", {"why": "x"})), DONE) as runtime:
+    async with runtime_of(
+        tmp_path, answer_with_calls(("wind", {"place": "Kiel"}), ("fails", {"why": "x"})), DONE
+    ) as runtime:
         context_id = await runtime.create_context(tmp_path / "workspace")
         await runtime.send(context_id, "go")
         await runtime.rested(context_id)
@@ -591,7 +597,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 async def test_an_installed_package_brings_tools(tmp_path: Path, package: str) -> None:
     (tmp_path / "workspace").mkdir()
-    call = says(("tide", {"place": "Kiel"}), ("moon", {"place": "Kiel"}))
+    call = answer_with_calls(("tide", {"place": "Kiel"}), ("moon", {"place": "Kiel"}))
     runtime = runtime_of(tmp_path, call, DONE)
     life = sys.modules[package].LIFE
     assert life == []
@@ -616,7 +622,7 @@ def test_a_tool_with_a_missing_dependency_is_reported(tmp_path: Path) -> None:
         Registry(tools_of_file(own_file(tmp_path, text)))
 
 
-class Living(NoteTool):
+class LifecycleTool(NoteTool):
     def __init__(self, name: str, life: list[str], *, fails: bool = False) -> None:
         super().__init__(name, "read_only")
         self._life = life
@@ -633,33 +639,33 @@ class Living(NoteTool):
 
 async def test_tools_start_in_order_and_stop_in_reverse_order(tmp_path: Path) -> None:
     life: list[str] = []
-    async with furnished(tmp_path, tools=[Living("one", life), Living("two", life)]).runtime:
+    async with world_with_tools(tmp_path, tools=[LifecycleTool("one", life), LifecycleTool("two", life)]).runtime:
         assert life == ["start one", "start two"]
     assert life[2:] == ["stop two", "stop one"]
 
 
 async def test_a_tool_that_fails_to_start_stops_those_already_started(tmp_path: Path) -> None:
     life: list[str] = []
-    world = furnished(tmp_path, tools=[Living("one", life), Living("two", life, fails=True)])
+    world = world_with_tools(tmp_path, tools=[LifecycleTool("one", life), LifecycleTool("two", life, fails=True)])
     with pytest.raises(RuntimeError, match="two cannot"):
         await world.runtime.start()
     assert life == ["start one", "stop one"]
     await world.dependencies.store.close()
 
 
-class Stubborn(Living):
+class UnstoppableTool(LifecycleTool):
     async def stop(self) -> None:
         raise RuntimeError("I do not stop")
 
 
 async def test_a_tool_that_fails_to_stop_does_not_keep_others_or_the_store_from_closing(tmp_path: Path) -> None:
     life: list[str] = []
-    world = furnished(tmp_path, tools=[Living("one", life), Stubborn("two", life)])
+    world = world_with_tools(tmp_path, tools=[LifecycleTool("one", life), UnstoppableTool("two", life)])
     await world.runtime.start()
     context_id = await world.start()
     with suppress(RuntimeError):
         await world.runtime.close()
     assert "stop one" in life
-    again = furnished(tmp_path, ids_from=1000)
+    again = world_with_tools(tmp_path, ids_from=1000)
     async with again.runtime:  # the store's lock is free again
         assert (await again.runtime.context(context_id)).id == context_id

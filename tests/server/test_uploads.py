@@ -19,14 +19,14 @@ from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from tests.server.test_commands import refusal
 from tests.server.test_ownership import drained, export_of, import_to
-from tests.support.mcp_tools import DONE, furnished, says
+from tests.support.mcp_tools import DONE, answer_with_calls, world_with_tools
 
-READS = says(("read_file", {"path": "uploads/secret.txt"}))
+READS = answer_with_calls(("read_file", {"path": "uploads/secret.txt"}))
 
 
 @asynccontextmanager
 async def serving(tmp_path: Path, *answers: Answer) -> AsyncIterator[tuple[World, Served, Client]]:
-    world = furnished(tmp_path, *answers)
+    world = world_with_tools(tmp_path, *answers)
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
         yield world, served, client
 

@@ -22,10 +22,10 @@ from pilothouse.testing.world import World
 from tests.cli.test_serve import ran
 from tests.server.test_ownership import answer_of, export_of, import_to
 from tests.support.held_store import DONE
-from tests.support.mcp_tools import builtins, configuration, files_at, says, writes
+from tests.support.mcp_tools import answer_with_calls, builtin_tools_for_world, configuration, files_at, writes
 
 
-class Shared:
+class TwoUserServer:
     """A server of two users: anna is kept to `root/anna`; the local user may work anywhere in `root`."""
 
     def __init__(self, root: Path, world: World, served: Served, token: str) -> None:
@@ -42,7 +42,7 @@ class Shared:
 
 
 @asynccontextmanager
-async def shared(folder: Path, *answers: Any, **parts: Any) -> AsyncIterator[Shared]:
+async def two_user_server(folder: Path, *answers: Any, **parts: Any) -> AsyncIterator[TwoUserServer]:
     root = Path(os.path.realpath(folder)) / "root"
     for name in ("anna/inner", "secret/.pilothouse"):
         (root / name).mkdir(parents=True)
@@ -54,19 +54,19 @@ async def shared(folder: Path, *answers: Any, **parts: Any) -> AsyncIterator[Sha
         root,
         *answers,
         store=files_at(folder),
-        tools=builtins(),
+        tools=builtin_tools_for_world(),
         trust=own,
         workspace_policy=own.workspace_policy,
         **parts,
     )
     async with world.runtime, Served(world.runtime, [root], workspace=root / "secret") as served:
-        new_shared = Shared(root, world, served, served.tokens.add("anna"))
+        new_shared = TwoUserServer(root, world, served, served.tokens.add("anna"))
         new_shared.restrict()
         yield new_shared
 
 
 async def test_a_user_with_roots_works_beneath_them_and_nowhere_else(tmp_path: Path) -> None:
-    async with shared(tmp_path, DONE, DONE) as here:
+    async with two_user_server(tmp_path, DONE, DONE) as here:
         async with Client(here.served.url, here.token) as anna:
             for workspace, real in (
                 (None, "anna"),
@@ -90,7 +90,7 @@ async def test_a_user_with_roots_works_beneath_them_and_nowhere_else(tmp_path: P
 
 
 async def test_an_import_does_not_take_a_user_outside_their_roots(tmp_path: Path) -> None:
-    async with shared(tmp_path) as here:
+    async with two_user_server(tmp_path) as here:
         context_id = await here.world.runtime.create_context(here.root / "secret")
         lines = await export_of(here.served, TOKEN, context_id)
         assert await import_to(here.served, here.token, lines, "context_id=mine") == 422
@@ -100,8 +100,8 @@ async def test_an_import_does_not_take_a_user_outside_their_roots(tmp_path: Path
 
 async def test_an_older_conversation_touches_nothing_outside_its_owners_roots(tmp_path: Path) -> None:
     """Every access to the folder is refused; the conversation itself can still be read and deleted."""
-    looks = says(("read_file", {"path": "plan.txt"}), ("execute", {"command": "cat plan.txt"}))
-    async with shared(tmp_path, writes("new.txt", "x"), DONE, looks, DONE) as here:
+    looks = answer_with_calls(("read_file", {"path": "plan.txt"}), ("execute", {"command": "cat plan.txt"}))
+    async with two_user_server(tmp_path, writes("new.txt", "x"), DONE, looks, DONE) as here:
         runtime = here.world.runtime
         object.__setattr__(here.world.dependencies, "user_roots", {})
         context_id = await runtime.create_context(here.root / "secret", mode="agent", by="anna")
@@ -139,7 +139,9 @@ async def test_an_older_conversation_touches_nothing_outside_its_owners_roots(tm
 async def test_additional_folders_are_reached_only_within_a_users_roots(tmp_path: Path) -> None:
     beside = tmp_path / "root/secret"
     inside = tmp_path / "root/anna/inner"
-    async with shared(tmp_path, extra_roots=[Root(beside, writable=False), Root(inside, writable=True)]) as here:
+    async with two_user_server(
+        tmp_path, extra_roots=[Root(beside, writable=False), Root(inside, writable=True)]
+    ) as here:
         theirs = await here.world.runtime.context(await here.world.runtime.create_context(inside, by="anna"))
         ours = await here.world.runtime.context(await here.world.runtime.create_context(inside))
         assert [root.path for root in theirs.dependencies.extra_roots_of("anna")] == [inside]
@@ -149,7 +151,7 @@ async def test_additional_folders_are_reached_only_within_a_users_roots(tmp_path
 
 
 async def test_a_sub_agent_stays_within_the_roots_of_its_user(tmp_path: Path) -> None:
-    async with shared(tmp_path) as here:
+    async with two_user_server(tmp_path) as here:
         runtime = here.world.runtime
         parent = await runtime.create_context(here.root / "anna", by="anna")
         with pytest.raises(InvalidInput, match="opens to you"):
@@ -190,7 +192,7 @@ async def test_a_server_does_not_start_where_a_folder_of_a_user_is_missing_and_n
 
 
 async def test_health_counts_only_the_users_own_contexts(tmp_path: Path) -> None:
-    async with shared(tmp_path) as here, here.served.client() as local:
+    async with two_user_server(tmp_path) as here, here.served.client() as local:
         for _ in range(3):
             await here.world.runtime.context(await here.world.runtime.create_context(here.root))
         async with Client(here.served.url, here.token) as anna:
@@ -199,7 +201,7 @@ async def test_health_counts_only_the_users_own_contexts(tmp_path: Path) -> None
 
 
 async def test_the_roots_of_other_users_are_closed_to_a_users_confined_commands(tmp_path: Path) -> None:
-    async with shared(tmp_path) as here:
+    async with two_user_server(tmp_path) as here:
         inside, beside = here.root / "anna/inner", here.root / "secret"
         roots = {"anna": [here.root / "anna"], "bob": [beside], "carl": [inside], "dora": [here.root]}
         object.__setattr__(here.world.dependencies, "user_roots", roots)

@@ -34,7 +34,7 @@ def page(tmp_path: Path) -> Path:
 
 
 @asynccontextmanager
-async def asking(tmp_path: Path, page: Path) -> AsyncIterator[aiohttp.ClientSession]:
+async def plain_client(tmp_path: Path, page: Path) -> AsyncIterator[aiohttp.ClientSession]:
     """A client without automatic decompression."""
     world = World(tmp_path)
     async with (
@@ -48,7 +48,7 @@ async def asking(tmp_path: Path, page: Path) -> AsyncIterator[aiohttp.ClientSess
 
 
 async def test_the_page_is_served_and_revalidated_each_time(tmp_path: Path, page: Path) -> None:
-    async with asking(tmp_path, page) as http:
+    async with plain_client(tmp_path, page) as http:
         async with http.get("/") as answer:
             assert (answer.status, answer.content_type) == (200, "text/html")
             assert "Built" in await answer.text()
@@ -71,14 +71,14 @@ async def test_the_page_is_served_and_revalidated_each_time(tmp_path: Path, page
 async def test_only_files_with_a_content_hash_in_their_name_are_cached(
     tmp_path: Path, page: Path, name: str, kind: str, cache_control: str
 ) -> None:
-    async with asking(tmp_path, page) as http, http.get(f"/assets/{name}") as answer:
+    async with plain_client(tmp_path, page) as http, http.get(f"/assets/{name}") as answer:
         assert (answer.status, answer.content_type) == (200, kind)
         assert answer.headers["cache-control"] == cache_control
         assert answer.headers["x-content-type-options"] == "nosniff"
 
 
 async def test_a_file_is_compressed_for_clients_that_accept_it(tmp_path: Path, page: Path) -> None:
-    async with asking(tmp_path, page) as http:
+    async with plain_client(tmp_path, page) as http:
         for encoding in ("gzip", "br, gzip;q=0.5", "deflate, GZIP; q=1.0"):
             async with http.get("/assets/index-Bx_9-aZ1.js", headers={"accept-encoding": encoding}) as answer:
                 packed = await answer.read()
@@ -101,13 +101,13 @@ async def test_a_file_is_compressed_for_clients_that_accept_it(tmp_path: Path, p
     ["notes.txt", "index.html", "nothing.js", "..%2fsecret.js", "%2e%2e%2fsecret.js", ".js", "a.js%00", "%2fetc"],
 )
 async def test_no_other_asset_is_served(tmp_path: Path, page: Path, name: str) -> None:
-    async with asking(tmp_path, page) as http, http.get(URL(f"/assets/{name}", encoded=True)) as answer:
+    async with plain_client(tmp_path, page) as http, http.get(URL(f"/assets/{name}", encoded=True)) as answer:
         assert answer.status == 404
         assert "not" not in (await answer.json())["params"].values()
 
 
 async def test_a_missing_web_client_is_explained_in_the_readers_language(tmp_path: Path) -> None:
-    async with asking(tmp_path, tmp_path / "nowhere") as http:
+    async with plain_client(tmp_path, tmp_path / "nowhere") as http:
         for language, word in (("en", "hasn&#x27;t been built"), ("zh-CN", "尚未构建")):
             async with http.get("/", headers={"accept-language": language}) as answer:
                 assert (answer.status, answer.content_type) == (503, "text/html")

@@ -28,11 +28,11 @@ from pilothouse.runtime.events.turn_events import MessageAdded, TextAdded, branc
 from pilothouse.testing.proxy import Proxy
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.tools import NoteTool
-from tests.client.test_convergence import Brisk, beside, everything_changed
+from tests.client.test_convergence import QuickRetryAmbient, beside, everything_changed
 from tests.server.test_commands import refusal
 from tests.support.assertions import content_of, present
-from tests.support.full_windows import MANY_WORDS, SMALL, WORDS, Model, Small, looks
-from tests.support.held_store import asks
+from tests.support.full_windows import MANY_WORDS, SMALL, WORDS, Model, SmallWindowWorld, look_calls
+from tests.support.held_store import calls_answer
 from tests.support.scale import LONG
 
 FACTS = {
@@ -43,8 +43,8 @@ FACTS = {
 
 
 @asynccontextmanager
-async def serving(tmp_path: Path, **options: Any) -> AsyncIterator[tuple[Small, Client, Served]]:
-    world = Small(tmp_path, **{"models": ["other", "plain"], "catalog": ModelCatalog(FACTS), **options})
+async def serving(tmp_path: Path, **options: Any) -> AsyncIterator[tuple[SmallWindowWorld, Client, Served]]:
+    world = SmallWindowWorld(tmp_path, **{"models": ["other", "plain"], "catalog": ModelCatalog(FACTS), **options})
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         yield world, client, served
 
@@ -53,7 +53,7 @@ def at(context_id: str, *rest: str) -> str:
     return "/".join([f"/api/contexts/{context_id}", *rest])
 
 
-async def talked(world: Small, turns: int = 8) -> ContextId:
+async def compressible_context(world: SmallWindowWorld, turns: int = 8) -> ContextId:
     """A conversation that can be compressed and need not be."""
     context_id = await world.start()
     for number in range(turns):
@@ -66,7 +66,7 @@ async def talked(world: Small, turns: int = 8) -> ContextId:
 
 async def test_the_window_equals_the_next_request(tmp_path: Path) -> None:
     async with serving(tmp_path, overview=OverviewSettings()) as (world, client, _):
-        context_id = await talked(world, 3)
+        context_id = await compressible_context(world, 3)
         await world.runtime.set_prompt_addition(context_id, "Speak of tulips.")
         response = await client.request("GET", at(context_id, "window"))
         assert (response["model"], response["branch"], response["compresses"], response["results_cut"]) == (
@@ -102,7 +102,7 @@ async def test_usage_has_consumed_tokens_and_the_fill_of_the_window(tmp_path: Pa
 
 async def test_compressing_is_previewed_done_and_undone(tmp_path: Path) -> None:
     async with serving(tmp_path, summaries=[Answer(text="In short.")]) as (world, client, _):
-        context_id = await talked(world)
+        context_id = await compressible_context(world)
         ids = await world.ids(context_id)
         before = (await client.request("GET", at(context_id, "usage")))["window"]["tokens"]
         preview = await client.request("POST", at(context_id, "compress"), {"preview": True})
@@ -113,7 +113,7 @@ async def test_compressing_is_previewed_done_and_undone(tmp_path: Path) -> None:
         assert (done["tokens_before"], done["tokens_after"], done["tokens_saved"]) == (before, after, before - after)
         assert (done["messages"], done["branch"]) == (preview["messages"], "main")
         assert (done["how"], done["original"], done["why"]) == ("model", "main-original", None)
-        assert "the colour of the door" in world.model.asked_for("summary")[0].system
+        assert "the colour of the door" in world.model.requests_for("summary")[0].system
         context = await client.request("GET", at(context_id))
         assert context["branches"]["main"]["message_ids"] == await world.ids(context_id)
         assert context["branches"]["main"]["compressed"]["summary_id"] == done["summary_id"]
@@ -142,12 +142,12 @@ async def test_compressing_a_short_context_is_409(tmp_path: Path) -> None:
 
 async def test_only_a_preview_of_a_compression_is_possible_during_a_turn(tmp_path: Path) -> None:
     look = NoteTool("look", "read_only", hold=True)
-    async with serving(tmp_path, tools=[look], model=Model([*[Answer(text=WORDS)] * 8, looks("a")])) as (
+    async with serving(tmp_path, tools=[look], model=Model([*[Answer(text=WORDS)] * 8, look_calls("a")])) as (
         world,
         client,
         _,
     ):
-        context_id = await talked(world)
+        context_id = await compressible_context(world)
         await world.runtime.send(context_id, "go")
         await look.started.wait()
         ids = await world.ids(context_id)
@@ -166,7 +166,7 @@ async def test_only_a_preview_of_a_compression_is_possible_during_a_turn(tmp_pat
 )
 async def test_an_invalid_compress_request_is_422(tmp_path: Path, body: Any) -> None:
     async with serving(tmp_path) as (world, client, _):
-        context_id = await talked(world)
+        context_id = await compressible_context(world)
         ids = await world.ids(context_id)
         assert (await refusal(client, "POST", at(context_id, "compress"), body))[0] == 422
         assert await world.ids(context_id) == ids
@@ -174,7 +174,7 @@ async def test_an_invalid_compress_request_is_422(tmp_path: Path, body: Any) -> 
 
 async def test_pins_are_set_removed_and_kept_by_compressions(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, client, _):
-        context_id = await talked(world)
+        context_id = await compressible_context(world)
         ids = await world.ids(context_id)
         for _ in range(2):
             shape = await client.request("PUT", at(context_id, "messages", ids[1], "pin"))
@@ -312,7 +312,7 @@ ROWS = [
 
 async def test_every_window_route_is_404_for_another_user(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, _, served):
-        context_id = await talked(world)
+        context_id = await compressible_context(world)
         (first, *_) = await world.ids(context_id)
         before = (await world.runtime.context(context_id)).version
         async with Client(served.url, served.tokens.add("bob")) as bob:
@@ -330,7 +330,7 @@ async def test_every_window_route_is_404_for_another_user(tmp_path: Path) -> Non
 # signals of the window
 
 
-async def learned(stream: AsyncIterator[tuple[str, Any]], until: tuple[str, str]) -> list[tuple[str, Any]]:
+async def events_until(stream: AsyncIterator[tuple[str, Any]], until: tuple[str, str]) -> list[tuple[str, Any]]:
     """The events up to one with the first name, and with the second text in its data."""
     events = []
     async for name, data in stream:
@@ -346,44 +346,44 @@ def states(events: list[tuple[str, Any]]) -> list[str]:
 
 async def test_a_subscriber_learns_of_a_compression_and_of_its_undoing(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, client, _):
-        context_id = await talked(world)
+        context_id = await compressible_context(world)
         stream = client.events("GET", at(context_id, "stream"))
-        await learned(stream, ("ContextChanged", "*"))
+        await events_until(stream, ("ContextChanged", "*"))
         world.model.hold = True
         doing = asyncio.create_task(client.request("POST", at(context_id, "compress"), {}))
         await world.model.requested.wait()
-        first = await learned(stream, ("StateChanged", "generating_summary"))
+        first = await events_until(stream, ("StateChanged", "generating_summary"))
         assert states(first)[-1] == "generating_summary"
         assert (await client.request("GET", at(context_id)))["current_state"]["type"] == "generating_summary"
         world.model.release.set()
         done = await doing
-        events = await learned(stream, ("ContextChanged", "branches"))
+        events = await events_until(stream, ("ContextChanged", "branches"))
         created = [data for name, data in events if name == "MessageCreated"]
         assert [(each["message_id"], each["type"]) for each in created] == [(done["summary_id"], "system_control")]
         completed = [data["message_id"] for name, data in events if name == "MessageCompleted"]
         assert completed == [done["summary_id"]]
         assert events[-1][1]["version"] == (await client.request("GET", at(context_id)))["version"]
         await client.request("POST", at(context_id, "compress", "undo"), {})
-        undone = await learned(stream, ("ContextChanged", "branches"))
+        undone = await events_until(stream, ("ContextChanged", "branches"))
         assert not [name for name, _ in undone if name == "MessageCreated"]
 
 
 async def test_a_subscriber_learns_of_pins_and_of_the_overview(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, client, _):
-        context_id = await talked(world, 2)
+        context_id = await compressible_context(world, 2)
         (first, *_) = await world.ids(context_id)
         stream = client.events("GET", at(context_id, "stream"))
-        await learned(stream, ("ContextChanged", "*"))
+        await events_until(stream, ("ContextChanged", "*"))
         for method in ("PUT", "DELETE"):
             await client.request(method, at(context_id, "messages", first, "pin"))
-            events = await learned(stream, ("MessageChanged", first))
+            events = await events_until(stream, ("MessageChanged", first))
             assert [data["fields"] for name, data in events if name == "ContextChanged"] == [["pins"]]
         added = (await client.request("POST", at(context_id, "workspace-overview")))["message_id"]
-        events = await learned(stream, ("ContextChanged", "overview"))
+        events = await events_until(stream, ("ContextChanged", "overview"))
         assert added in [data.get("message_id") for name, data in events if name == "MessageCreated"]
 
 
-async def is_as_it_is(world: Small, client: Client, context_id: ContextId, *copies: ContextReplica) -> None:
+async def is_as_it_is(world: SmallWindowWorld, client: Client, context_id: ContextId, *copies: ContextReplica) -> None:
     """Every replica equals a fresh one."""
     version = (await world.runtime.context(context_id)).version
     async with ContextReplica(client, context_id) as fresh:
@@ -395,11 +395,11 @@ async def is_as_it_is(world: Small, client: Client, context_id: ContextId, *copi
             assert copy.texts == {}
 
 
-def streamed(number: int) -> list[Answer]:
+def long_turn(number: int) -> list[Answer]:
     """A turn with a call whose result fills the window: text before it and behind it, in many pieces."""
     before = tuple(f"before {number}.{piece} " for piece in range(10))
     after = tuple(f"after {number}.{piece} " for piece in range(10))
-    request = looks(f"{number} {MANY_WORDS}")
+    request = look_calls(f"{number} {MANY_WORDS}")
     return [
         Answer(deltas=before, calls=request.calls, delta_delay=0.001),
         Answer(deltas=after, delta_delay=0.001),
@@ -411,11 +411,11 @@ async def test_replicas_converge_through_compressions_and_undos_while_messages_s
     tmp_path: Path, seed: int
 ) -> None:
     chance = random.Random(seed)
-    turns = [answer for number in range(12) for answer in streamed(number)]
+    turns = [answer for number in range(12) for answer in long_turn(number)]
     async with (
         serving(tmp_path, model=Model(turns)) as (world, client, served),
         Proxy(served.port, random.Random(seed).random) as proxy,
-        Client(f"http://127.0.0.1:{proxy.port}", TOKEN, ambient=Brisk(chance.random)) as unlucky,
+        Client(f"http://127.0.0.1:{proxy.port}", TOKEN, ambient=QuickRetryAmbient(chance.random)) as unlucky,
     ):
         context_id = await world.start()
         async with ContextReplica(client, context_id) as near, ContextReplica(unlucky, context_id) as far:
@@ -431,18 +431,18 @@ async def test_replicas_converge_through_compressions_and_undos_while_messages_s
         assert proxy.cuts + proxy.refusals > 0
 
 
-async def between_turns(chance: random.Random, world: Small, client: Client, context_id: ContextId) -> None:
+async def between_turns(chance: random.Random, world: SmallWindowWorld, client: Client, context_id: ContextId) -> None:
     choice = chance.random()
     if choice < 0.25:
-        await tried(client, "POST", at(context_id, "compress"), {})
+        await try_branch_change(client, "POST", at(context_id, "compress"), {})
     elif choice < 0.5:
-        await tried(client, "POST", at(context_id, "compress", "undo"), {})
+        await try_branch_change(client, "POST", at(context_id, "compress", "undo"), {})
     elif choice < 0.6:
         ids = await world.ids(context_id)
-        await tried(client, "PUT", at(context_id, "messages", chance.choice(ids), "pin"), None)
+        await try_branch_change(client, "PUT", at(context_id, "messages", chance.choice(ids), "pin"), None)
 
 
-async def tried(client: Client, method: str, path: str, body: Any) -> None:
+async def try_branch_change(client: Client, method: str, path: str, body: Any) -> None:
     """An impossible change of the branch is refused, and changes nothing."""
     try:
         await client.request(method, path, body)
@@ -451,7 +451,7 @@ async def tried(client: Client, method: str, path: str, body: Any) -> None:
             raise
 
 
-class Heard(Client):
+class ListeningClient(Client):
     """A client that sets an event when it receives a signal about a text."""
 
     def __init__(self, *args: Any) -> None:
@@ -470,8 +470,8 @@ class Heard(Client):
 
 
 async def test_a_late_signal_does_not_bring_back_the_text_of_a_compressed_message(tmp_path: Path) -> None:
-    async with serving(tmp_path) as (world, client, served), Heard(served.url, TOKEN) as heard:
-        context_id = await talked(world)
+    async with serving(tmp_path) as (world, client, served), ListeningClient(served.url, TOKEN) as heard:
+        context_id = await compressible_context(world)
         live = await world.runtime.context(context_id)
         _, answer, *_ = await world.ids(context_id)
         late = ContentDelta(context_id=live.id, version=live.version, message_id=MessageId(answer), sequence=1)
@@ -484,7 +484,7 @@ async def test_a_late_signal_does_not_bring_back_the_text_of_a_compressed_messag
             await is_as_it_is(world, client, context_id, copy)
 
 
-class Deaf(Client):
+class LossyClient(Client):
     """A client that loses every signal about messages and changes until `hears` is set again."""
 
     hears = True
@@ -500,8 +500,8 @@ class Deaf(Client):
 
 
 async def test_a_replica_that_lost_every_signal_of_a_compression_is_right_after_the_next_one(tmp_path: Path) -> None:
-    async with serving(tmp_path) as (world, client, served), Deaf(served.url, TOKEN) as deaf:
-        context_id = await talked(world)
+    async with serving(tmp_path) as (world, client, served), LossyClient(served.url, TOKEN) as deaf:
+        context_id = await compressible_context(world)
         async with ContextReplica(deaf, context_id) as copy:
             await copy.until(lambda copy: copy.is_settled)
             for act in ("compress", "undo", "compress"):
@@ -520,7 +520,7 @@ async def test_a_replica_that_lost_every_signal_of_a_compression_is_right_after_
 
 async def test_a_replica_that_pulls_while_the_branch_moves_converges(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, client, _):
-        context_id = await talked(world)
+        context_id = await compressible_context(world)
 
         async def nudge() -> None:
             """Pull all the time."""
@@ -542,7 +542,7 @@ async def test_a_replica_that_pulls_while_the_branch_moves_converges(tmp_path: P
 # turns that compress while they stream
 
 
-async def said_in_turn(world: Small, context_id: str, turn: str) -> str:
+async def text_of_turn(world: SmallWindowWorld, context_id: str, turn: str) -> str:
     messages = await world.messages(context_id)
     own = [each for each in messages if each.metadata.turn == turn and each.role == "assistant"]
     return "".join(each.content for each in own if isinstance(each, Text | ToolRequest))
@@ -566,11 +566,11 @@ async def test_the_chat_stream_of_a_turn_that_compresses_gives_its_text_once(tmp
         text, events = await telling
         assert len(await world.summaries(context_id)) == 1
         last = (await world.messages(context_id))[-1]
-        assert text == content_of(last) == await said_in_turn(world, context_id, present(last.metadata.turn))
+        assert text == content_of(last) == await text_of_turn(world, context_id, present(last.metadata.turn))
         assert {name for name, _ in events} == {"token", "done"}
 
 
-async def nearly_full(world: Small) -> ContextId:
+async def nearly_full(world: SmallWindowWorld) -> ContextId:
     """A conversation in which a large result is too much."""
     context_id = await world.start()
     while (meter := await world.runtime.meter(context_id)).tokens + 600 < meter.trigger:
@@ -578,11 +578,11 @@ async def nearly_full(world: Small) -> ContextId:
     return context_id
 
 
-async def before_a_turn_that_compresses_in_the_middle(world: Small) -> ContextId:
+async def before_a_turn_that_compresses_in_the_middle(world: SmallWindowWorld) -> ContextId:
     """The next turn has two rounds of calls; the first of them has too large a result."""
     context_id = await nearly_full(world)
-    first = Answer(text="First I look. ", calls=looks(MANY_WORDS).calls)
-    then = Answer(text="Then I look again. ", calls=looks("a").calls)
+    first = Answer(text="First I look. ", calls=look_calls(MANY_WORDS).calls)
+    then = Answer(text="Then I look again. ", calls=look_calls("a").calls)
     world.model.answers_next(first, then, Answer(text="It is done."))
     return context_id
 
@@ -601,7 +601,7 @@ async def test_the_chat_stream_of_a_turn_that_compresses_in_the_middle_has_nothi
         assert started == ended
         assert len(set(started)) == 2
         last = (await world.messages(context_id))[-1]
-        assert await said_in_turn(world, context_id, present(last.metadata.turn)) == WHOLE
+        assert await text_of_turn(world, context_id, present(last.metadata.turn)) == WHOLE
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -652,8 +652,8 @@ async def test_a_late_follower_gets_the_whole_turn_and_nothing_of_others(tmp_pat
 async def test_a_turn_that_waits_is_resumed_as_a_stream_that_has_only_the_rest(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, client, _):
         context_id = await nearly_full(world)
-        waits = Answer(text="May I? ", calls=asks(("change", "x")).calls)
-        large = Answer(text="And this? ", calls=looks(MANY_WORDS).calls)
+        waits = Answer(text="May I? ", calls=calls_answer(("change", "x")).calls)
+        large = Answer(text="And this? ", calls=look_calls(MANY_WORDS).calls)
         world.model.answers_next(waits, large, Answer(text="Thank you."))
         events = [event async for event in client.chat(context_id, "go", mode="review")]
         assert [name for name, _ in events] == ["token", "interrupt", "done"]

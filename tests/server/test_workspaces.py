@@ -18,7 +18,7 @@ from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from pilothouse.tools.results import HEAD_CHARACTERS, TAIL_CHARACTERS
-from tests.support.mcp_tools import DONE, furnished, runs, says, writes
+from tests.support.mcp_tools import DONE, answer_with_calls, runs, world_with_tools, writes
 from tests.support.scale import HANG_SECONDS
 
 BEARER = {"authorization": f"Bearer {TOKEN}"}
@@ -46,7 +46,7 @@ async def refused(client: Client, method: str, path: str, body: Any = None) -> t
 
 
 async def test_undo_over_http_restores_and_names_files_and_is_audited(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), DONE)
     (world.workspace / "a.txt").write_text("one")
     async with opened(world) as (client, _):
         context_id = await world.start()
@@ -63,7 +63,7 @@ async def test_undo_over_http_restores_and_names_files_and_is_audited(tmp_path: 
 
 
 async def test_an_undo_in_conflict_with_a_persons_edit_names_the_file_and_touches_nothing(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), DONE)
     (world.workspace / "a.txt").write_text("one")
     async with opened(world) as (client, _):
         context_id = await world.start()
@@ -81,7 +81,7 @@ async def test_an_undo_in_conflict_with_a_persons_edit_names_the_file_and_touche
 async def test_a_partial_undo_names_skipped_files_in_the_persons_language(
     tmp_path: Path, language: str, words: str
 ) -> None:
-    world = furnished(tmp_path, runs("echo agent > a; echo agent > b"), DONE)
+    world = world_with_tools(tmp_path, runs("echo agent > a; echo agent > b"), DONE)
     async with opened(world) as (client, _):
         context_id = await world.start()
         await world.turn(context_id)
@@ -94,7 +94,7 @@ async def test_a_partial_undo_names_skipped_files_in_the_persons_language(
 
 
 async def test_undoing_twice_at_once_undoes_two_changes_and_not_one_twice(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), writes("a.txt", "three"), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), writes("a.txt", "three"), DONE)
     (world.workspace / "a.txt").write_text("one")
     async with opened(world) as (client, _):
         context_id = await world.start()
@@ -106,7 +106,7 @@ async def test_undoing_twice_at_once_undoes_two_changes_and_not_one_twice(tmp_pa
 
 
 async def test_each_context_undoes_only_its_own_changes(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a.txt", "by one"), DONE, writes("b.txt", "by two"), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "by one"), DONE, writes("b.txt", "by two"), DONE)
     async with opened(world) as (client, _):
         contexts = [await world.start() for _ in range(2)]
         for context_id in contexts:
@@ -120,7 +120,7 @@ async def test_each_context_undoes_only_its_own_changes(tmp_path: Path) -> None:
 
 async def test_the_whole_of_a_long_output_can_be_read_as_plain_text_only(tmp_path: Path) -> None:
     command = "echo '<script>alert(1)</script>'; seq 1 30000"
-    world = furnished(tmp_path, runs(command), runs("echo short"), DONE)
+    world = world_with_tools(tmp_path, runs(command), runs("echo short"), DONE)
     async with opened(world) as (client, http):
         context_id = await world.start()
         await world.turn(context_id)
@@ -143,7 +143,7 @@ async def test_the_whole_of_a_long_output_can_be_read_as_plain_text_only(tmp_pat
 
 async def test_a_long_result_of_any_tool_is_kept_whole_and_the_model_can_read_on(tmp_path: Path) -> None:
     text = "".join(f"line {number}\n" for number in range(12000))
-    world = furnished(tmp_path, runs("cat large.txt"), DONE)
+    world = world_with_tools(tmp_path, runs("cat large.txt"), DONE)
     (world.workspace / "large.txt").write_text(text)
     async with opened(world) as (client, _):
         context_id = await world.start()
@@ -154,8 +154,8 @@ async def test_a_long_result_of_any_tool_is_kept_whole_and_the_model_can_read_on
         assert output.stat().st_mode & 0o777 == 0o600
         name = f"outputs/{call.id}.txt"
         assert name in (await client.request("GET", f"/api/contexts/{context_id}/tool-calls"))["items"][0]["result"]
-    read = says(("read_file", {"path": name, "start_line": 6000, "end_line": 6001}))
-    again = furnished(tmp_path, read, writes(str(output), "other"), DONE, ids_from=1000)
+    read = answer_with_calls(("read_file", {"path": name, "start_line": 6000, "end_line": 6001}))
+    again = world_with_tools(tmp_path, read, writes(str(output), "other"), DONE, ids_from=1000)
     async with opened(again) as (client, _):
         await again.turn(context_id)
         _, reading, writing = (await client.request("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
@@ -165,7 +165,7 @@ async def test_a_long_result_of_any_tool_is_kept_whole_and_the_model_can_read_on
 
 
 async def test_outputs_of_another_context_cannot_be_read(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("seq 1 30000"), DONE)
+    world = world_with_tools(tmp_path, runs("seq 1 30000"), DONE)
     async with opened(world) as (_, http):
         context_id = await world.start()
         await world.turn(context_id)
@@ -174,7 +174,7 @@ async def test_outputs_of_another_context_cannot_be_read(tmp_path: Path) -> None
         other = await world.start()
         async with http.get(f"/api/contexts/{other}/tool-calls/{call.id}/output") as answer:
             assert answer.status == 404
-    again = furnished(tmp_path, says(("read_file", {"path": str(output)})), DONE, ids_from=1000)
+    again = world_with_tools(tmp_path, answer_with_calls(("read_file", {"path": str(output)})), DONE, ids_from=1000)
     async with again.runtime:
         other = await again.start()
         await again.turn(other)
@@ -188,7 +188,7 @@ async def test_outputs_of_another_context_cannot_be_read(tmp_path: Path) -> None
 async def test_output_of_a_running_command_is_shown(tmp_path: Path) -> None:
     go = tmp_path / "go"
     command = f"echo one; echo two; while [ ! -e {go} ]; do sleep 0.05; done; echo three"
-    world = furnished(tmp_path, runs(command), DONE)
+    world = world_with_tools(tmp_path, runs(command), DONE)
     async with opened(world) as (client, _):
         context_id = await world.start()
         await world.runtime.send(context_id, "go")
@@ -212,7 +212,7 @@ async def test_output_of_a_running_command_is_shown(tmp_path: Path) -> None:
 
 async def test_signals_of_command_output_are_spaced_at_any_speed(tmp_path: Path) -> None:
     command = "for n in $(seq 1 300); do echo line $n; sleep 0.005; done"
-    world = furnished(tmp_path, runs(command), DONE, store=MemoryStore())
+    world = world_with_tools(tmp_path, runs(command), DONE, store=MemoryStore())
     async with world.runtime:
         context_id = await world.start()
         live = await world.runtime.context(context_id)
@@ -237,7 +237,7 @@ async def test_signals_of_command_output_are_spaced_at_any_speed(tmp_path: Path)
 async def test_only_the_end_of_the_output_is_held_in_memory(tmp_path: Path) -> None:
     go = tmp_path / "go"
     command = f"seq 1 200000; while [ ! -e {go} ]; do sleep 0.05; done"
-    world = furnished(tmp_path, runs(command), DONE)
+    world = world_with_tools(tmp_path, runs(command), DONE)
     async with opened(world) as (client, http):
         context_id = await world.start()
         await world.runtime.send(context_id, "go")
@@ -258,7 +258,7 @@ async def test_only_the_end_of_the_output_is_held_in_memory(tmp_path: Path) -> N
 async def test_a_letter_that_is_cut_between_two_reads_is_shown_whole(tmp_path: Path) -> None:
     go = tmp_path / "go"
     command = f"printf '\\xe6\\x97'; sleep 0.2; printf '\\xa5'; while [ ! -e {go} ]; do sleep 0.05; done"
-    world = furnished(tmp_path, runs(command), DONE)
+    world = world_with_tools(tmp_path, runs(command), DONE)
     async with opened(world) as (client, _):
         context_id = await world.start()
         await world.runtime.send(context_id, "go")
@@ -279,7 +279,7 @@ async def test_a_letter_that_is_cut_between_two_reads_is_shown_whole(tmp_path: P
 
 
 async def test_a_cancelled_command_stops_being_shown(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("echo on; sleep 60"), DONE)
+    world = world_with_tools(tmp_path, runs("echo on; sleep 60"), DONE)
     async with opened(world) as (client, _):
         context_id = await world.start()
         await world.runtime.send(context_id, "go")

@@ -75,7 +75,7 @@ async def given_and_revoked(path: Path) -> Path:
     return log
 
 
-async def waits(world: World, mode: str = "supervised") -> bool:
+async def call_waits(world: World, mode: str = "supervised") -> bool:
     context_id = await world.start(mode)
     await world.turn(context_id)
     return isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
@@ -156,7 +156,7 @@ async def test_a_rules_log_that_was_cut_or_rewritten_does_not_revive_a_revoked_r
     log.write_bytes(tampered(log.read_bytes()))
     for attempt in range(2):  # opening it accepts nothing
         world = opened(tmp_path, CHANGE, DONE, ids_from=1000 * (attempt + 1))
-        assert await waits(world)
+        assert await call_waits(world)
         assert {reason.code for reason in world.runtime.user_rules.damage("local")} & {
             Code.RULES_CUT,
             Code.AUDIT_BROKEN,
@@ -168,7 +168,7 @@ async def test_a_removed_rules_log_makes_every_call_ask(tmp_path: Path) -> None:
     await given_and_revoked(tmp_path)
     shutil.rmtree(tmp_path / "data/users")
     world = opened(tmp_path, CHANGE, DONE)
-    assert await waits(world, "agent")
+    assert await call_waits(world, "agent")
     await world.runtime.close()
 
 
@@ -199,7 +199,7 @@ async def test_the_person_accepts_the_rules_log_by_revoking_its_substitute_rule(
     await world.runtime.close()
     again = opened(tmp_path, CHANGE, DONE, ids_from=2000)
     assert await again.runtime.rules() == []
-    assert await waits(again)
+    assert await call_waits(again)
     await again.runtime.close()
 
 
@@ -239,7 +239,7 @@ async def test_an_accepted_rules_log_stays_accepted_until_it_changes_again(
     segments = sorted((tmp_path / "data/users/local/journal").iterdir())
     segments[-1].write_bytes(without_last_line(segments[-1].read_bytes()))
     world = opened(tmp_path, CHANGE, DONE, ids_from=9000)
-    assert await waits(world)
+    assert await call_waits(world)
     await world.runtime.close()
 
 
@@ -255,7 +255,7 @@ async def test_an_acceptance_that_a_kill_kept_from_being_recorded_is_requested_a
     shutil.copytree(tmp_path / "before", tmp_path / "state")
     world = opened(tmp_path, CHANGE, DONE)
     assert [rule.scope.tool for rule in await world.runtime.rules()] == ["*"]
-    assert await waits(world)
+    assert await call_waits(world)
     await world.runtime.close()
 
 
@@ -264,7 +264,7 @@ async def test_rules_of_an_earlier_version_count_and_are_noted_with_the_next_one
     await world.runtime.give_rule("allow", Scope(tool="change"))
     await world.runtime.close()
     world = opened(tmp_path, CHANGE, DONE)
-    assert not await waits(world)
+    assert not await call_waits(world)
     assert (await world.dependencies.store.user_log("local")).noted is None
     await world.runtime.give_rule("deny", Scope(tool="look"))
     assert (await world.dependencies.store.user_log("local")).noted is not None
@@ -520,7 +520,7 @@ async def test_a_removed_data_directory_is_reported_until_the_person_accepts(
     (rule,) = await world.runtime.rules()
     await world.runtime.revoke_rule(rule.id)
     await world.dependencies.store.accept_audit(context_id)
-    assert not await waits(world, "agent")
+    assert not await call_waits(world, "agent")
     assert (await world.runtime.audit(context_id)).chain.whole  # a new one, which got the same id
     await world.runtime.close()
 

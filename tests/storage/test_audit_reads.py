@@ -35,7 +35,7 @@ def forged(data: bytes) -> bytes:
     return data.replace(b'"agent"', b'"%s"' % FORGED.encode())
 
 
-class Exchange:
+class FileExchanger:
     """A process that exchanges a file whenever it is about to be opened, in a given order of contents."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
@@ -104,7 +104,7 @@ async def test_a_file_that_is_exchanged_between_two_reads_never_has_forged_entri
     genuine = path.read_bytes()
     world = opened(tmp_path)
     await world.runtime.context(context_id)
-    exchange = Exchange(monkeypatch, path)
+    exchange = FileExchanger(monkeypatch, path)
     outcomes = set()
     for contents in itertools.product((genuine, forged(genuine)), repeat=3):
         exchange.plan(*contents)

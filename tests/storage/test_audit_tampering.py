@@ -25,12 +25,12 @@ from tests.storage.test_audit_heads import (
     CHANGE,
     DONE,
     audit_file,
+    call_waits,
     conversation,
     cut_audit,
     files,
     given_and_revoked,
     opened,
-    waits,
     without_last_line,
 )
 from tests.storage.test_contract import AT
@@ -38,7 +38,7 @@ from tests.support.assertions import file_store
 from tests.support.scale import HANG_SECONDS
 
 
-class Killed(BaseException):
+class ProcessKilled(BaseException):
     """The process ends here: nothing after it is done."""
 
 
@@ -50,7 +50,7 @@ class DyingDisk(Disk):
 
     def _count(self) -> None:
         if self.operations_left == 0:
-            raise Killed
+            raise ProcessKilled
         self.operations_left -= 1
 
     def open(self, path: Path, flags: int) -> int:
@@ -106,7 +106,7 @@ async def test_an_acceptance_and_its_record_are_one_commit_wherever_the_process_
         await world.runtime.context(context_id)
         stand_in = next(rule for rule in await world.runtime.rules(about) if is_substitute(rule))
         disk.operations_left = operation
-        with contextlib.suppress(Killed):
+        with contextlib.suppress(ProcessKilled):
             await world.runtime.revoke_rule(stand_in.id, context_id=about, by="acceptor")
         is_over = disk.operations_left > 0
         disk.operations_left = 0  # a killed process does not tidy up
@@ -274,7 +274,7 @@ async def test_a_log_of_too_many_rules_is_a_clear_error(
         monkeypatch.setattr(user_log, "MAX_LOG_BYTES", 100_000)
     world = opened(tmp_path, CHANGE, DONE)
     with pytest.raises(StoreDamaged) as refused:
-        await waits(world)
+        await call_waits(world)
     assert refused.value.reason.code is Code.RULES_DAMAGED
     await world.runtime.close()
 
@@ -301,5 +301,5 @@ async def test_an_entry_of_the_rules_log_that_holds_no_rule_is_a_clear_error(
     log.write_bytes(encode_line(msgspec.json.encode({"version": 1, "entries": entries})))
     world = opened(tmp_path, CHANGE, DONE)
     with pytest.raises(StoreDamaged):
-        await waits(world)
+        await call_waits(world)
     await world.runtime.close()

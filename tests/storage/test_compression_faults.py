@@ -10,8 +10,8 @@ from pilothouse.domain.errors import StoreError
 from pilothouse.domain.states import Idle
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import Fault, FaultyDisk
-from tests.support.compression_scenario import BUDGET, PHASES, check, goes_on, settle, squeeze
-from tests.support.full_windows import Small
+from tests.support.compression_scenario import BUDGET, PHASES, check, run_compressions, send_and_wait, settle
+from tests.support.full_windows import SmallWindowWorld
 from tests.support.scale import LONG, Record
 
 STEP = 1 if LONG else 7
@@ -26,7 +26,7 @@ class Trial:
         self.disk = FaultyDisk()
         self.phase, self.number, self.fault, self.lasting = phase, number, fault, lasting
         store = FileStore(path / "data", now=lambda: AT, disk=self.disk)
-        self.world = Small(path, store=store, budget=BUDGET)
+        self.world = SmallWindowWorld(path, store=store, budget=BUDGET)
         self.steps: list[str] = []
         self.message_ids: list[str] = []
         self.reported = 0
@@ -37,7 +37,7 @@ class Trial:
 
     async def run(self) -> None:
         try:
-            await squeeze(self.world.runtime, self.path, "trial", self._act, self._begins)
+            await run_compressions(self.world.runtime, self.path, "trial", self._act, self._begins)
         except StoreError:  # automatic continuation and the checkpoint raise here
             self.reported += 1
             self.disk.disarm()
@@ -70,9 +70,11 @@ class Trial:
         for name, branch in live.branches.items():
             assert len(await runtime.dependencies.store.branch_ids(live.id, name)) == branch.length
         await runtime.close()
-        again = Small(self.path, store=FileStore(self.path / "data", now=lambda: AT), budget=BUDGET, ids_from=10**6)
+        again = SmallWindowWorld(
+            self.path, store=FileStore(self.path / "data", now=lambda: AT), budget=BUDGET, ids_from=10**6
+        )
         await check(again.runtime, "trial", self.message_ids, self.steps)
-        await goes_on(again.runtime, "trial")
+        await send_and_wait(again.runtime, "trial")
         self.world.check_requests()
         again.check_requests()
         await again.runtime.close()

@@ -9,14 +9,14 @@ from pilothouse.domain.contexts import Change, StoredContext
 from pilothouse.domain.value import MessageId
 from pilothouse.storage.files.store import FileStore
 from tests.storage.test_contract import AT, ID, append, compressed, core, first, message_id, text, undone
-from tests.storage.test_files import abandon
+from tests.storage.test_file_store import abandon
 
 OLD = [message_id(number) for number in range(100)]
 SUMMARY = text(1000, "in short")
 SINCE = [text(number) for number in range(2000, 2003)]
 
 
-def told_anew(name: str, key: str) -> Change:
+def stored_again(name: str, key: str) -> Change:
     """The change of a new prompt or a merge: the branch itself, with no ids."""
     return Change(core=core(), branches={name: Branch(name=name, key=key, created_at=AT, prompt_addition="Be kind.")})
 
@@ -26,7 +26,7 @@ CHANGES = {
     "fill": append(*(text(number) for number in range(100))),
     "compress": compressed(MAIN, "k2", "k-main", "original", SUMMARY.id, *OLD[-2:], messages=(SUMMARY,)),
     "since": append(*SINCE[:2]),
-    "told anew": told_anew(MAIN, "k2"),
+    "told anew": stored_again(MAIN, "k2"),
     "undo": undone(MAIN, "k-main", "original", *(each.id for each in SINCE[:2])),
     "last": append(SINCE[2]),
 }

@@ -18,14 +18,14 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.history import UnsyncedDisk
 from tests.storage.test_contract import AT, ID, call, core, first, message_id, text
-from tests.storage.test_files import abandon
+from tests.storage.test_file_store import abandon
 from tests.support.scale import LONG, Record
 
 SEQUENCES = 300 if LONG else 30
 STRETCHES = ((0, 3), (5, None), (-4, None), (60, 70), (2, -1))
 
 
-class Story:
+class RandomChanges:
     """Makes changes that fit the present state, all from one seed."""
 
     def __init__(self, seed: int) -> None:
@@ -225,7 +225,7 @@ class Folder:
 
 async def run(path: Path, seed: int) -> int:
     """Gives how often the two were compared."""
-    story, memory, folder, compared = Story(seed), MemoryStore(), Folder(path), 0
+    story, memory, folder, compared = RandomChanges(seed), MemoryStore(), Folder(path), 0
     version = await memory.create(first())
     assert await folder.store.create(first()) == version
     steps = story.random.randint(5, 30)

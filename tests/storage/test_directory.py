@@ -20,7 +20,7 @@ from pilothouse.storage.files.journal import segments
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
 from tests.storage.test_contract import AT, ID, append, core, first, text
-from tests.storage.test_files import abandon
+from tests.storage.test_file_store import abandon
 from tests.storage.test_users import ForgetfulDisk
 from tests.support.assertions import content_of
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pilothouse.api.examples import EXPORT
 from pilothouse.domain.contexts import FORMAT
-from tests.support.mcp_tools import DONE, furnished
+from tests.support.mcp_tools import DONE, world_with_tools
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,7 +18,7 @@ def test_the_changelog_names_the_format() -> None:
 
 
 async def test_stored_metadata_names_its_format(tmp_path: Path) -> None:
-    world = furnished(tmp_path, DONE)
+    world = world_with_tools(tmp_path, DONE)
     async with world.runtime:
         context_id = await world.start()
         await world.turn(context_id)

@@ -25,7 +25,7 @@ from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.world import World
 from pilothouse.tools.mcp.servers import AcceptedTools
 from tests.support.assertions import content_of
-from tests.support.mcp_tools import DONE, builtins, runs, writes
+from tests.support.mcp_tools import DONE, builtin_tools_for_world, runs, writes
 from tests.support.scale import LONG, Record
 
 NOW = "2026-01-01T00:00:00.000Z"
@@ -268,7 +268,7 @@ async def test_a_change_that_undo_cannot_record_is_refused(small_disk: Path, tmp
     (workspace / "large.txt").write_text(large)
     answer = writes("large.txt", "small") if how == "write_file" else runs("echo small > large.txt")
     store = MemoryStore(small_disk / "data")
-    world = World(workspace, answer, DONE, tools=builtins(), store=store)
+    world = World(workspace, answer, DONE, tools=builtin_tools_for_world(), store=store)
     context_id = await world.start()
     (workspace / "other.txt").write_text("x")
     ballast = fill(small_disk)
@@ -282,7 +282,9 @@ async def test_a_change_that_undo_cannot_record_is_refused(small_disk: Path, tmp
 
 async def test_a_long_output_on_a_full_disk_is_reported_without_the_whole(small_disk: Path, tmp_path: Path) -> None:
     (tmp_path / "lines").write_text("a line of text\n" * 20_000)
-    world = World(tmp_path, runs("cat lines"), DONE, tools=builtins(), store=MemoryStore(small_disk / "data"))
+    world = World(
+        tmp_path, runs("cat lines"), DONE, tools=builtin_tools_for_world(), store=MemoryStore(small_disk / "data")
+    )
     context_id = await world.start("review")  # the command only reads: nothing is recorded for undo
     fill(small_disk)
     await world.turn(context_id, "go")

@@ -252,7 +252,7 @@ async def test_a_rule_whose_creator_was_cancelled_holds_and_others_can_be_added(
     assert (await store.user_log("local")).version == 2
 
 
-class FullForContexts(Disk):
+class ContextFullDisk(Disk):
     """While `on`, there is room for the users' logs and for no context."""
 
     on = False
@@ -264,7 +264,7 @@ class FullForContexts(Disk):
 
 
 async def test_a_decision_that_was_refused_leaves_no_rule_for_good(tmp_path: Path) -> None:
-    disk = FullForContexts()
+    disk = ContextFullDisk()
     world = World(tmp_path, CALL, CALL, Answer(text="done"), store=files(tmp_path, disk))
     context_id = await world.start("supervised")
     await world.turn(context_id)

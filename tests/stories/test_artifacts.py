@@ -10,7 +10,7 @@ import pytest
 from pilothouse.domain.states import Idle
 from pilothouse.domain.value import MessageId
 from pilothouse.testing.world import World
-from tests.support.mcp_tools import DONE, furnished, runs, says, writes
+from tests.support.mcp_tools import DONE, answer_with_calls, runs, world_with_tools, writes
 
 LONG = "seq 1 20000"
 
@@ -36,7 +36,7 @@ async def test_a_copied_folder_brings_its_whole_outputs_and_its_undo_data(tmp_pa
     for folder in (old, new):
         folder.mkdir()
     workspace = tmp_path / "project"
-    world = furnished(old, writes("a.txt", "two"), runs(LONG), DONE, workspace=workspace)
+    world = world_with_tools(old, writes("a.txt", "two"), runs(LONG), DONE, workspace=workspace)
     (workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await world.start()
@@ -45,8 +45,8 @@ async def test_a_copied_folder_brings_its_whole_outputs_and_its_undo_data(tmp_pa
     shutil.copytree(old / "data" / "contexts" / context_id, new / "data" / "contexts" / context_id)
     shutil.rmtree(old)
 
-    read = says(("read_file", {"path": name, "start_line": 12_000, "end_line": 12_000}))
-    again = furnished(new, read, DONE, workspace=workspace, ids_from=1000)
+    read = answer_with_calls(("read_file", {"path": name, "start_line": 12_000, "end_line": 12_000}))
+    again = world_with_tools(new, read, DONE, workspace=workspace, ids_from=1000)
     async with again.runtime:
         await turn(again, context_id)
         assert (await results(again, context_id))[-1] == "12000\n"
@@ -58,7 +58,7 @@ async def test_files_of_an_earlier_version_move_into_the_folder_of_their_convers
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, "pilothouse")
-    world = furnished(tmp_path, writes("a.txt", "two"), runs(LONG), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), runs(LONG), DONE)
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await world.start()
@@ -73,8 +73,8 @@ async def test_files_of_an_earlier_version_move_into_the_folder_of_their_convers
         (former.parent / path).write_bytes(bytes(1_500_000))
 
     # A stored result of that time names the whole path.
-    read = says(("read_file", {"path": str(former / "outputs" / name), "start_line": 3, "end_line": 3}))
-    again = furnished(tmp_path, read, DONE, ids_from=1000)
+    read = answer_with_calls(("read_file", {"path": str(former / "outputs" / name), "start_line": 3, "end_line": 3}))
+    again = world_with_tools(tmp_path, read, DONE, ids_from=1000)
     for thread in threading.enumerate():
         if thread.name == "remove-snapshots":
             thread.join()
@@ -90,8 +90,8 @@ async def test_files_of_an_earlier_version_move_into_the_folder_of_their_convers
 
 
 async def test_the_name_of_whole_outputs_does_not_hide_a_folder_of_the_workspace(tmp_path: Path) -> None:
-    own = says(("read_file", {"path": "outputs/model.txt"}), ("list_directory", {"path": "outputs"}))
-    world = furnished(tmp_path, runs(LONG), own, writes("outputs/new.txt", "new"), DONE)
+    own = answer_with_calls(("read_file", {"path": "outputs/model.txt"}), ("list_directory", {"path": "outputs"}))
+    world = world_with_tools(tmp_path, runs(LONG), own, writes("outputs/new.txt", "new"), DONE)
     (world.workspace / "outputs").mkdir()
     (world.workspace / "outputs" / "model.txt").write_text("weights")
     async with world.runtime:
@@ -103,7 +103,7 @@ async def test_the_name_of_whole_outputs_does_not_hide_a_folder_of_the_workspace
 
 
 async def test_whole_outputs_cannot_be_written(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs(LONG), DONE)
+    world = world_with_tools(tmp_path, runs(LONG), DONE)
     async with world.runtime:
         context_id = await world.start()
         await turn(world, context_id)

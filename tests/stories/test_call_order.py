@@ -16,7 +16,7 @@ from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.runtime.limits import Limits
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from tests.support.mcp_tools import DONE, furnished, says
+from tests.support.mcp_tools import DONE, answer_with_calls, world_with_tools
 
 WRITE = ("write_file", {"path": "run.sh", "content": "echo first; sleep 0.2; echo done > made\n"})
 RUN = ("execute", {"command": "sh run.sh"})
@@ -25,7 +25,7 @@ READ = ("read_file", {"path": "made"})
 
 async def test_a_command_may_run_what_the_call_before_it_has_written(tmp_path: Path) -> None:
     """The write was shown to nobody, so nobody has approved the new script."""
-    world = furnished(tmp_path, says(WRITE, RUN), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(WRITE, RUN), DONE)
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id, "go")
@@ -34,7 +34,7 @@ async def test_a_command_may_run_what_the_call_before_it_has_written(tmp_path: P
 
 
 async def test_a_call_that_reads_waits_for_the_changes_asked_for_before_it(tmp_path: Path) -> None:
-    world = furnished(tmp_path, says(WRITE, RUN, READ, ("execute", {"command": "cat made"})), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(WRITE, RUN, READ, ("execute", {"command": "cat made"})), DONE)
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id, "go")
@@ -89,7 +89,7 @@ def executes(command: str) -> Asked:
     return ("execute", {"command": command})
 
 
-async def decided(world: World, context_id: str, *calls: CallRecord) -> list[CallRecord]:
+async def approve_calls(world: World, context_id: str, *calls: CallRecord) -> list[CallRecord]:
     """The person approves calls, in one decision; the records of all calls of the round afterwards."""
     decisions = [PersonsDecision(id=call.id, verdict="approve", digest=call.digest) for call in calls]
     await world.runtime.decide(context_id, decisions)
@@ -100,7 +100,7 @@ async def decided(world: World, context_id: str, *calls: CallRecord) -> list[Cal
 @asynccontextmanager
 async def waiting(folder: Path, *calls: Asked) -> AsyncIterator[tuple[World, str, list[CallRecord]]]:
     """A round whose calls wait for the person."""
-    world = furnished(folder, says(*calls), DONE)
+    world = world_with_tools(folder, answer_with_calls(*calls), DONE)
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
@@ -132,7 +132,7 @@ async def test_approving_a_write_and_a_command_approves_running_the_written_scri
         (workspace / "run.sh").write_text(FOUND)
         (workspace / "run.sh").chmod(0o755)
     async with waiting(tmp_path, *calls) as (world, context_id, pending):
-        records = await decided(world, context_id, *pending)
+        records = await approve_calls(world, context_id, *pending)
     assert [
         (record.status, record.reason and record.reason.code) for record in records if record.status != "executed"
     ] == []
@@ -160,9 +160,9 @@ async def test_a_script_that_is_not_as_the_approved_write_left_it_does_not_run(
     script.parent.mkdir()
     script.write_text(FOUND)
     async with waiting(tmp_path, NEW_SCRIPT, executes("sh run.sh")) as (world, context_id, (write, command)):
-        assert (await decided(world, context_id, write))[0].status == "executed"
+        assert (await approve_calls(world, context_id, write))[0].status == "executed"
         attack(script)
-        ran = (await decided(world, context_id, command))[1]
+        ran = (await approve_calls(world, context_id, command))[1]
     assert (ran.status, ran.reason and ran.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
     assert not (script.parent / "made").exists()
 
@@ -173,14 +173,14 @@ async def test_a_write_excuses_no_change_of_another_file(tmp_path: Path) -> None
     other.write_text(FOUND)
     async with waiting(tmp_path, NEW_SCRIPT, executes("sh run.sh; sh other.sh")) as (world, context_id, pending):
         swapped(other)
-        ran = (await decided(world, context_id, *pending))[1]
+        ran = (await approve_calls(world, context_id, *pending))[1]
     assert (ran.status, ran.reason and ran.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
 
 
 async def test_a_script_rewritten_by_a_command_of_the_round_does_not_run(tmp_path: Path) -> None:
     writes_by_command = executes("printf 'echo hidden > made' > run.sh")
     async with waiting(tmp_path, NEW_SCRIPT, writes_by_command, executes("sh run.sh")) as (world, context_id, pending):
-        *_, ran = await decided(world, context_id, *pending)
+        *_, ran = await approve_calls(world, context_id, *pending)
     assert (ran.status, ran.reason and ran.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
 
 
@@ -188,12 +188,12 @@ async def test_a_write_that_a_rule_allowed_was_shown_to_nobody(tmp_path: Path) -
     script = tmp_path / "workspace" / "run.sh"
     script.parent.mkdir()
     script.write_text(FOUND)
-    world = furnished(tmp_path, says(NEW_SCRIPT, executes("sh run.sh")), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(NEW_SCRIPT, executes("sh run.sh")), DONE)
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.runtime.give_rule("allow", Scope(tool="write_file"), context_id=context_id)
         await world.turn(context_id, "go")
-        ran = (await decided(world, context_id, *await world.runtime.pending_calls(context_id)))[1]
+        ran = (await approve_calls(world, context_id, *await world.runtime.pending_calls(context_id)))[1]
     assert (ran.status, ran.reason and ran.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
 
 
@@ -202,17 +202,17 @@ async def test_a_write_requested_after_a_command_is_not_run_by_it(tmp_path: Path
     script.parent.mkdir()
     script.write_text(FOUND)
     async with waiting(tmp_path, executes("sh run.sh"), NEW_SCRIPT) as (world, context_id, (command, write)):
-        await decided(world, context_id, write)
-        ran, _ = await decided(world, context_id, command)
+        await approve_calls(world, context_id, write)
+        ran, _ = await approve_calls(world, context_id, command)
     assert (ran.status, ran.reason and ran.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
 
 
 async def test_a_write_is_known_after_a_restart(tmp_path: Path) -> None:
     async with waiting(tmp_path, NEW_SCRIPT, executes("sh run.sh")) as (world, context_id, (write, command)):
-        await decided(world, context_id, write)
-    again = furnished(tmp_path, DONE)
+        await approve_calls(world, context_id, write)
+    again = world_with_tools(tmp_path, DONE)
     async with again.runtime:
-        _, ran = await decided(again, context_id, command)
+        _, ran = await approve_calls(again, context_id, command)
     assert (ran.status, ran.exit_status) == ("executed", 0)
 
 
@@ -221,7 +221,7 @@ async def test_a_write_is_known_after_a_restart(tmp_path: Path) -> None:
 CHANGE = ScriptedCall(tool="change", arguments={"text": "changed"})
 
 
-def looks(text: str) -> ScriptedCall:
+def look_call(text: str) -> ScriptedCall:
     return ScriptedCall(tool="look", arguments={"text": text})
 
 
@@ -231,7 +231,7 @@ async def statuses(world: World, context_id: str) -> list[str]:
 
 async def test_a_change_waits_for_the_reads_asked_for_before_it(tmp_path: Path) -> None:
     look, change = NoteTool("look", "read_only", hold=True), NoteTool("change", "mutating")
-    answer = Answer(calls=(looks("1"), looks("2"), CHANGE, looks("3")))
+    answer = Answer(calls=(look_call("1"), look_call("2"), CHANGE, look_call("3")))
     world = World(tmp_path, answer, DONE, tools=[look, change])
     async with world.runtime:
         context_id = await world.start("agent")
@@ -249,7 +249,7 @@ async def test_a_change_waits_for_reads_that_wait_for_their_turn(tmp_path: Path)
     order: list[str] = []
     look = NoteTool("look", "read_only", hold=True, on_run=order.append)
     change = NoteTool("change", "mutating", on_run=order.append)
-    answer = Answer(calls=(looks("1"), looks("2"), CHANGE))
+    answer = Answer(calls=(look_call("1"), look_call("2"), CHANGE))
     world = World(tmp_path, answer, DONE, tools=[look, change], limits=Limits(parallel_reads=1))
     async with world.runtime:
         context_id = await world.start("agent")
@@ -263,11 +263,11 @@ async def test_a_change_waits_for_reads_that_wait_for_their_turn(tmp_path: Path)
 
 async def test_a_read_that_waits_for_a_person_holds_no_change_back(tmp_path: Path) -> None:
     look, change = NoteTool("look", "read_only"), NoteTool("change", "mutating")
-    world = World(tmp_path, Answer(calls=(looks("1"), CHANGE)), DONE, tools=[look, change])
+    world = World(tmp_path, Answer(calls=(look_call("1"), CHANGE)), DONE, tools=[look, change])
     async with world.runtime:
         context_id = await world.start("agent")
         await world.runtime.give_rule("ask", Scope(tool="look"), context_id=context_id)
         await world.turn(context_id, "go")
         assert await statuses(world, context_id) == ["pending", "executed"]
-        await decided(world, context_id, *await world.runtime.pending_calls(context_id))
+        await approve_calls(world, context_id, *await world.runtime.pending_calls(context_id))
         assert await statuses(world, context_id) == ["executed", "executed"]

@@ -18,14 +18,16 @@ from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.runtime.events.turn_events import MessageAdded, branch_end, stream_events
 from pilothouse.storage.files.store import FileStore
 from tests.support.assertions import present
-from tests.support.full_windows import MANY_WORDS, Small
+from tests.support.full_windows import MANY_WORDS, SmallWindowWorld
 from tests.support.held_store import settle
 
 STRATEGIES: list[Strategy] = ["append", "rebase", "cherry_pick"]
 strategies = pytest.mark.parametrize("strategy", STRATEGIES)
 
 
-async def merge_all(world: Small, context_id: ContextId, source: str, target: str, strategy: Strategy) -> list[str]:
+async def merge_all(
+    world: SmallWindowWorld, context_id: ContextId, source: str, target: str, strategy: Strategy
+) -> list[str]:
     """Merge and return the merged messages."""
     chosen = await world.ids(context_id, source) if strategy == "cherry_pick" else []
     preview = await world.runtime.preview_merge(
@@ -38,7 +40,7 @@ async def merge_all(world: Small, context_id: ContextId, source: str, target: st
     return list(done.message_ids)
 
 
-async def branched(world: Small) -> tuple[ContextId, list[str], list[str], list[str]]:
+async def compressed_and_diverged(world: SmallWindowWorld) -> tuple[ContextId, list[str], list[str], list[str]]:
     """main, compressed, with later messages; idea, which diverged before that, with messages of its own. Returns
     the common messages, and the other ones of each."""
     context_id = await world.filled()
@@ -54,7 +56,7 @@ async def branched(world: Small) -> tuple[ContextId, list[str], list[str], list[
     return context_id, common, here, there
 
 
-async def goes_on(world: Small, context_id: str, branch: str) -> None:
+async def assert_branch_works(world: SmallWindowWorld, context_id: str, branch: str) -> None:
     live = await world.runtime.context(context_id)
     if live.core.active_branch != branch:
         await world.runtime.switch_branch(context_id, branch)
@@ -67,30 +69,30 @@ async def goes_on(world: Small, context_id: str, branch: str) -> None:
 async def test_messages_that_the_target_has_summarized_are_not_merged_into_it(
     tmp_path: Path, strategy: Strategy
 ) -> None:
-    world = Small(tmp_path)
-    context_id, _, _, there = await branched(world)
+    world = SmallWindowWorld(tmp_path)
+    context_id, _, _, there = await compressed_and_diverged(world)
     assert await merge_all(world, context_id, "idea", "main", strategy) == there
     assert await merge_all(world, context_id, "main-original", "main", strategy) == []
-    await goes_on(world, context_id, "main")
+    await assert_branch_works(world, context_id, "main")
 
 
 @strategies
 async def test_a_summary_of_messages_that_the_target_has_is_not_merged(tmp_path: Path, strategy: Strategy) -> None:
-    world = Small(tmp_path)
-    context_id, common, here, there = await branched(world)
+    world = SmallWindowWorld(tmp_path)
+    context_id, common, here, there = await compressed_and_diverged(world)
     assert await merge_all(world, context_id, "main", "idea", strategy) == here
     now = await world.ids(context_id, "idea")
     assert now[: len(common)] == common
     assert now[len(common) : len(common) + 2] == there
     assert await merge_all(world, context_id, "main", "main-original", strategy) == here
-    await goes_on(world, context_id, "idea")
+    await assert_branch_works(world, context_id, "idea")
 
 
 @strategies
 async def test_a_summary_of_messages_that_the_target_lacks_is_merged_in_its_place(
     tmp_path: Path, strategy: Strategy
 ) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.start()
     await world.runtime.create_branch(context_id, "fresh")
     await world.fill(context_id)
@@ -98,25 +100,25 @@ async def test_a_summary_of_messages_that_the_target_lacks_is_merged_in_its_plac
     now = await world.ids(context_id)
     assert await merge_all(world, context_id, "main", "fresh", strategy) == now
     assert done.summary_id in await world.ids(context_id, "fresh")
-    await goes_on(world, context_id, "fresh")
+    await assert_branch_works(world, context_id, "fresh")
 
 
 @strategies
 async def test_merging_back_and_forth_with_a_compressed_branch_converges(tmp_path: Path, strategy: Strategy) -> None:
-    world = Small(tmp_path)
-    context_id, _, here, there = await branched(world)
+    world = SmallWindowWorld(tmp_path)
+    context_id, _, here, there = await compressed_and_diverged(world)
     assert await merge_all(world, context_id, "idea", "main", strategy) == there
     assert await merge_all(world, context_id, "main", "idea", strategy) == here
     for _ in range(2):
         assert await merge_all(world, context_id, "idea", "main", strategy) == []
         assert await merge_all(world, context_id, "main", "idea", strategy) == []
-    await goes_on(world, context_id, "main")
+    await assert_branch_works(world, context_id, "main")
 
 
 @strategies
 async def test_two_compressed_branches_merge_only_new_messages(tmp_path: Path, strategy: Strategy) -> None:
-    world = Small(tmp_path)
-    context_id, common, here, there = await branched(world)
+    world = SmallWindowWorld(tmp_path)
+    context_id, common, here, there = await compressed_and_diverged(world)
     await world.runtime.switch_branch(context_id, "idea")
     second = await world.runtime.compress(context_id)
     gone = set(common) - set(await world.ids(context_id, "idea"))
@@ -127,15 +129,15 @@ async def test_two_compressed_branches_merge_only_new_messages(tmp_path: Path, s
     taken = await merge_all(world, context_id, "idea", "main", strategy)
     assert second.summary_id not in taken
     assert taken == there
-    await goes_on(world, context_id, "main")
+    await assert_branch_works(world, context_id, "main")
 
 
 @strategies
 async def test_a_twice_compressed_branch_adds_nothing_to_one_with_all_its_messages(
     tmp_path: Path, strategy: Strategy
 ) -> None:
-    world = Small(tmp_path)
-    context_id, _, _, _ = await branched(world)
+    world = SmallWindowWorld(tmp_path)
+    context_id, _, _, _ = await compressed_and_diverged(world)
     await world.runtime.merge(context_id, "main", target="idea")
     await world.fill(context_id)
     await world.runtime.merge(context_id, "main", target="idea")
@@ -148,8 +150,8 @@ async def test_a_twice_compressed_branch_adds_nothing_to_one_with_all_its_messag
 async def test_messages_that_a_fork_has_summarized_are_not_merged_into_it(
     tmp_path: Path, how: str, strategy: Strategy
 ) -> None:
-    world = Small(tmp_path)
-    context_id, common, _, there = await branched(world)
+    world = SmallWindowWorld(tmp_path)
+    context_id, common, _, there = await compressed_and_diverged(world)
     now = await world.ids(context_id)
     if how == "create":
         await world.runtime.create_branch(context_id, "fork")
@@ -166,8 +168,8 @@ async def test_messages_that_a_fork_has_summarized_are_not_merged_into_it(
 
 
 async def test_a_fork_of_a_compressed_branch_is_a_branch_like_any_other(tmp_path: Path) -> None:
-    world = Small(tmp_path)
-    context_id, _, _, _ = await branched(world)
+    world = SmallWindowWorld(tmp_path)
+    context_id, _, _, _ = await compressed_and_diverged(world)
     now = await world.ids(context_id)
     fork = await world.runtime.fork(context_id, "fork", at=MessageId(now[3]))
     assert fork.length >= 4
@@ -178,7 +180,7 @@ async def test_a_fork_of_a_compressed_branch_is_a_branch_like_any_other(tmp_path
     assert edited.message_id in await world.ids(context_id, live.core.active_branch)
     await world.runtime.undo_compression(context_id, branch="main")
     assert now[-1] in await world.ids(context_id)
-    await goes_on(world, context_id, "fork")
+    await assert_branch_works(world, context_id, "fork")
     await world.fill(context_id)
     await world.turn(context_id, MANY_WORDS)
     world.check_requests()
@@ -190,7 +192,7 @@ async def test_a_fork_of_a_compressed_branch_is_a_branch_like_any_other(tmp_path
 async def test_a_compressed_context_is_the_same_after_export_and_import_and_can_be_undone_there(
     tmp_path: Path,
 ) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
     await world.runtime.pin(context_id, before[0])
@@ -198,36 +200,36 @@ async def test_a_compressed_context_is_the_same_after_export_and_import_and_can_
     await world.turn(context_id, "since")
     since = (await world.ids(context_id))[-2:]
     data = b"".join([piece async for piece in world.runtime.export_context(context_id)])
-    other = Small(tmp_path, ids_from=10**6)
+    other = SmallWindowWorld(tmp_path, ids_from=10**6)
     imported = (await other.runtime.import_context(data)).context_id
     assert await other.ids(imported) == await world.ids(context_id)
     assert (await other.runtime.context(imported)).core.pins == (before[0],)
     assert await other.runtime.meter(imported) == await world.runtime.meter(context_id)
     await other.runtime.undo_compression(imported)
     assert await other.ids(imported) == [*before, *since]
-    await goes_on(other, imported, "main")
+    await assert_branch_works(other, imported, "main")
 
 
 async def test_a_compressed_context_is_the_same_after_a_restart_and_can_be_undone_then(tmp_path: Path) -> None:
     def files() -> FileStore:
         return FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
 
-    world = Small(tmp_path, store=files())
+    world = SmallWindowWorld(tmp_path, store=files())
     context_id = await world.compressed()
     now, meter = await world.ids(context_id), await world.runtime.meter(context_id)
     original = await world.ids(context_id, "main-original")
     await world.runtime.close()
-    again = Small(tmp_path, store=files(), ids_from=10**6)
+    again = SmallWindowWorld(tmp_path, store=files(), ids_from=10**6)
     assert await again.ids(context_id) == now
     assert await again.runtime.meter(context_id) == meter
     await again.runtime.undo_compression(context_id)
     await again.runtime.close()
-    last = Small(tmp_path, store=files(), ids_from=2 * 10**6)
+    last = SmallWindowWorld(tmp_path, store=files(), ids_from=2 * 10**6)
     assert await last.ids(context_id) == [*original, now[-1]]
     live = await last.runtime.context(context_id)
     assert list(live.branches) == ["main"]
     assert live.branches["main"].keeps_whole
-    await goes_on(last, context_id, "main")
+    await assert_branch_works(last, context_id, "main")
     await last.runtime.close()
 
 
@@ -280,10 +282,10 @@ STRANGE = {
 
 @pytest.mark.parametrize("change", STRANGE)
 async def test_inconsistent_compression_data_of_an_import_breaks_nothing(tmp_path: Path, change: str) -> None:
-    world = Small(tmp_path)
-    context_id, _, _, _ = await branched(world)
+    world = SmallWindowWorld(tmp_path)
+    context_id, _, _, _ = await compressed_and_diverged(world)
     data = b"".join([piece async for piece in world.runtime.export_context(context_id)])
-    other = Small(tmp_path, ids_from=10**6)
+    other = SmallWindowWorld(tmp_path, ids_from=10**6)
     try:
         imported = (await other.runtime.import_context(_changed(data, STRANGE[change]))).context_id
     except InvalidInput:
@@ -310,7 +312,7 @@ async def test_inconsistent_compression_data_of_an_import_breaks_nothing(tmp_pat
 
 @pytest.mark.parametrize("undone_first", ["the branch", "the original"])
 async def test_a_compressed_original_still_has_the_messages_of_its_branch(tmp_path: Path, undone_first: str) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
     done = await world.runtime.compress(context_id)
@@ -331,13 +333,13 @@ async def test_a_compressed_original_still_has_the_messages_of_its_branch(tmp_pa
     if undone_first == "the branch":
         await world.runtime.undo_compression(context_id, branch=done.original)
         assert await world.ids(context_id, done.original) == [*before, *there]
-    await goes_on(world, context_id, "main")
+    await assert_branch_works(world, context_id, "main")
 
 
 async def test_undoing_the_compression_of_an_original_keeps_the_branch_based_on_it(
     tmp_path: Path,
 ) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     await world.runtime.compress(context_id)
     await world.fill(context_id)
@@ -351,7 +353,7 @@ async def test_undoing_the_compression_of_an_original_keeps_the_branch_based_on_
 
 
 async def test_following_a_branch_whose_original_names_itself_ends(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.compressed()
     await world.fill(context_id)
     await world.runtime.compress(context_id)

@@ -19,7 +19,7 @@ from pilothouse.runtime.limits import Limits
 from pilothouse.testing.provider import FakeProvider
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
-from tests.support.full_windows import MANY_WORDS, ROOMY, SMALL, WORDS, Model, Small, looks, text_of
+from tests.support.full_windows import MANY_WORDS, ROOMY, SMALL, WORDS, Model, SmallWindowWorld, look_calls, text_of
 from tests.support.held_store import DELEGATES, child_of
 from tests.support.scale import HANG_SECONDS
 from tests.support.valid_requests import assert_valid_request
@@ -38,7 +38,7 @@ AFTER = [
 
 
 async def test_messages_before_the_turn_are_summarized_and_nothing_else_changes(tmp_path: Path) -> None:
-    world = Small(tmp_path, summaries=[Answer(text="We talked.", usage=Usage(70, 7))])
+    world = SmallWindowWorld(tmp_path, summaries=[Answer(text="We talked.", usage=Usage(70, 7))])
     context_id = await world.filled()
     rule = await world.runtime.give_rule("deny", Scope(folder="deploy"), context_id=context_id)
     before = await world.ids(context_id)
@@ -61,7 +61,7 @@ async def test_messages_before_the_turn_are_summarized_and_nothing_else_changes(
     original = live.branches["main-original"]
     assert (original.original_of, original.length) == ("main", len(all_ids))
 
-    request = world.model.asked_for("turn")[-1]
+    request = world.model.requests_for("turn")[-1]
     assert_valid_request(request)
     assert request.system == system
     assert "We talked." in text_of(request)
@@ -74,7 +74,7 @@ async def test_messages_before_the_turn_are_summarized_and_nothing_else_changes(
 async def test_after_a_compression_the_window_holds_no_more_than_the_target(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world = Small(tmp_path, budget=ROOMY)
+    world = SmallWindowWorld(tmp_path, budget=ROOMY)
     context_id = await world.filled()
     meters: list[int] = []
     streamed = world.model.stream
@@ -95,24 +95,24 @@ async def test_after_a_compression_the_window_holds_no_more_than_the_target(
 
 async def test_a_summary_with_its_heading_stays_within_its_budget(tmp_path: Path) -> None:
     """Without this the window may be above the target of the compression."""
-    world = Small(tmp_path, summaries=[Answer(text="word " * 5000)])
+    world = SmallWindowWorld(tmp_path, summaries=[Answer(text="word " * 5000)])
     context_id = await world.compressed()
     (summary,) = await world.summaries(context_id)
     assert (summary.metadata.tokens or 0) <= SMALL.summary_tokens
 
 
 async def test_below_the_trigger_nothing_is_compressed(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     assert (await world.runtime.meter(context_id)).tokens <= SMALL.trigger_tokens
     window = await world.runtime.read_window(context_id)
     assert not window.compresses
-    assert world.model.asked_for("summary") == []
+    assert world.model.requests_for("summary") == []
     assert not world.compressions()
 
 
 async def test_the_window_announces_a_coming_compression(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     world.set_budget(2500)
     window = await world.runtime.read_window(context_id)
@@ -124,11 +124,11 @@ async def test_the_window_announces_a_coming_compression(tmp_path: Path) -> None
 
 async def test_the_summary_request_has_the_transcript_and_the_earlier_summary(tmp_path: Path) -> None:
     summaries = ["Decision: we use steel.", "We still use steel."]
-    world = Small(tmp_path, summaries=[Answer(text=text) for text in summaries])
+    world = SmallWindowWorld(tmp_path, summaries=[Answer(text=text) for text in summaries])
     context_id = await world.compressed()
     await world.fill(context_id)
     await world.turn(context_id, MANY_WORDS)
-    first, second = world.model.asked_for("summary")
+    first, second = world.model.requests_for("summary")
     for request in (first, second):
         assert_valid_request(request)
         assert request.tools == ()
@@ -139,16 +139,16 @@ async def test_the_summary_request_has_the_transcript_and_the_earlier_summary(tm
     assert "question 0 word" not in text_of(second)
     (summary,) = await world.summaries(context_id)
     assert summary.content == "We still use steel."
-    last = world.model.asked_for("turn")[-1]
+    last = world.model.requests_for("turn")[-1]
     assert "Decision: we use steel." not in text_of(last)
     world.check_requests()
 
 
 async def test_in_a_later_round_only_messages_before_the_turn_are_summarized(tmp_path: Path) -> None:
-    world = Small(tmp_path, model=Model())
+    world = SmallWindowWorld(tmp_path, model=Model())
     context_id = await world.filled()
     texts = [f"{number} {'word ' * 80}" for number in range(4)]
-    world.model.answers_next(looks(texts[0]), looks(texts[1]), looks(texts[2]), looks(texts[3]))
+    world.model.answers_next(look_calls(texts[0]), look_calls(texts[1]), look_calls(texts[2]), look_calls(texts[3]))
     sent = await world.runtime.send(context_id, "look at it")
     await world.runtime.rested(context_id)
     assert world.compressions()
@@ -173,9 +173,9 @@ async def test_a_second_compression_in_a_turn_never_takes_messages_of_the_turn(
     tmp_path: Path,
 ) -> None:
     texts = [f"{number} {'word ' * 110}" for number in range(9)]
-    world = Small(tmp_path, model=Model(), budget=Budget(tokens=4000))
+    world = SmallWindowWorld(tmp_path, model=Model(), budget=Budget(tokens=4000))
     context_id = await world.filled()
-    world.model.answers_next(*(looks(text) for text in texts))
+    world.model.answers_next(*(look_calls(text) for text in texts))
     sent = await world.runtime.send(context_id, "look at it")
     live = await world.runtime.rested(context_id)
     first, *others = world.compressions()
@@ -194,7 +194,7 @@ async def test_a_second_compression_in_a_turn_never_takes_messages_of_the_turn(
     world.check_requests()
 
 
-def _most_in_a_round(world: Small) -> int:
+def _most_in_a_round(world: SmallWindowWorld) -> int:
     rounds = " ".join(world.trace()).split("enhancing_system_prompt")
     return max(each.count("optimizing_context compressing_messages") for each in rounds)
 
@@ -215,7 +215,7 @@ def _most_in_a_round(world: Small) -> int:
 async def test_a_failed_summary_is_replaced_by_truncation_and_the_turn_continues(
     tmp_path: Path, answers: list[Answer], code: Code, requests: int
 ) -> None:
-    world = Small(tmp_path, summaries=answers)
+    world = SmallWindowWorld(tmp_path, summaries=answers)
     context_id = await world.filled()
     await world.turn(context_id, f"and then {MANY_WORDS}")
     failing = ["compressing_messages", "generating_summary", "compressing_messages"]
@@ -225,7 +225,7 @@ async def test_a_failed_summary_is_replaced_by_truncation_and_the_turn_continues
     assert summary.detail["why"]["code"] == code
     assert "earlier messages were left out" in summary.content
     assert "- question" in summary.content, "what the person said is kept in short"
-    assert len(world.model.asked_for("summary")) == requests
+    assert len(world.model.requests_for("summary")) == requests
     live = await world.runtime.context(context_id)
     assert live.core.last_turn == "complete"
     world.check_requests()
@@ -233,14 +233,14 @@ async def test_a_failed_summary_is_replaced_by_truncation_and_the_turn_continues
 
 async def test_a_summary_that_fails_once_is_retried(tmp_path: Path) -> None:
     answers = [Answer(error=ScriptedError(status=503)), Answer(text="In short.")]
-    world = Small(tmp_path, summaries=answers)
+    world = SmallWindowWorld(tmp_path, summaries=answers)
     context_id = await world.compressed()
     (summary,) = await world.summaries(context_id)
     assert (summary.content, summary.detail["how"]) == ("In short.", "model")
 
 
 async def test_an_endless_summary_within_its_bound_is_cut_to_its_tokens(tmp_path: Path) -> None:
-    world = Small(tmp_path, summaries=[Answer(deltas=("word " * 2000,) * 9)])
+    world = SmallWindowWorld(tmp_path, summaries=[Answer(deltas=("word " * 2000,) * 9)])
     context_id = await world.compressed()
     (summary,) = await world.summaries(context_id)
     assert summary.detail["how"] == "model"
@@ -249,7 +249,7 @@ async def test_an_endless_summary_within_its_bound_is_cut_to_its_tokens(tmp_path
 
 
 async def test_a_cancel_during_a_summary_changes_nothing_and_continue_works(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
     world.model.hold = True
@@ -273,7 +273,7 @@ async def test_a_cancel_during_a_summary_changes_nothing_and_continue_works(tmp_
 
 
 async def test_a_pause_during_a_summary_takes_effect_before_the_request(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     world.model.hold = True
     await world.runtime.send(context_id, MANY_WORDS)
@@ -290,7 +290,7 @@ async def test_a_pause_during_a_summary_takes_effect_before_the_request(tmp_path
 
 
 async def test_a_mode_switch_during_a_summary_takes_effect_and_keeps_its_notice(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     change = Answer(calls=(ScriptedCall(tool="change", arguments={"text": "x"}),))
     world.model.answers_next(change)
@@ -311,7 +311,7 @@ async def test_a_mode_switch_during_a_summary_takes_effect_and_keeps_its_notice(
 
 
 async def test_the_request_after_a_compression_names_the_mode_of_that_moment(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     world.model.hold = True
     await world.runtime.send(context_id, MANY_WORDS)
@@ -319,13 +319,13 @@ async def test_the_request_after_a_compression_names_the_mode_of_that_moment(tmp
     await world.runtime.switch_mode(context_id, "ask")
     world.model.release.set()
     await world.runtime.rested(context_id)
-    request = world.model.asked_for("turn")[-1]
+    request = world.model.requests_for("turn")[-1]
     assert request.tools == (), "this mode offers none"
     assert "'ask'" in request.system
 
 
 async def test_a_message_pinned_during_a_summary_stays(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     first = (await world.ids(context_id))[0]
     world.model.hold = True
@@ -339,7 +339,7 @@ async def test_a_message_pinned_during_a_summary_stays(tmp_path: Path) -> None:
 
 
 async def test_commands_during_a_summary_are_refused_or_their_changes_kept(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
     await world.runtime.create_branch(context_id, "other")
@@ -368,7 +368,7 @@ async def test_commands_during_a_summary_are_refused_or_their_changes_kept(tmp_p
 
 
 async def test_without_auto_compress_no_turn_compresses(tmp_path: Path) -> None:
-    world = Small(tmp_path, budget=Budget(tokens=3000, auto_compress=False))
+    world = SmallWindowWorld(tmp_path, budget=Budget(tokens=3000, auto_compress=False))
     context_id = await world.filled()
     await world.turn(context_id, MANY_WORDS)
     assert (await world.runtime.meter(context_id)).tokens > SMALL.trigger_tokens
@@ -383,13 +383,13 @@ async def test_without_auto_compress_no_turn_compresses(tmp_path: Path) -> None:
 
 
 async def test_recent_n_leaves_messages_out_with_a_notice_and_without_a_model(tmp_path: Path) -> None:
-    world = Small(tmp_path, budget=Budget(tokens=3000, strategy="recent_n", recent=6))
+    world = SmallWindowWorld(tmp_path, budget=Budget(tokens=3000, strategy="recent_n", recent=6))
     context_id = await world.filled()
     before = await world.ids(context_id)
     sent = await world.runtime.send(context_id, MANY_WORDS)
     await world.runtime.rested(context_id)
     assert world.trace() == [*BEFORE, "compressing_messages", *AFTER]
-    assert world.model.asked_for("summary") == []
+    assert world.model.requests_for("summary") == []
     (summary,) = await world.summaries(context_id)
     assert summary.detail["how"] == "recent_n"
     assert "why" not in summary.detail
@@ -401,7 +401,7 @@ async def test_importance_keeps_messages_that_a_custom_scorer_rates_high(tmp_pat
     def score(message: Message) -> float:
         return 10.0 if "precious" in getattr(message, "content", "") else 0.0
 
-    world = Small(tmp_path, budget=Budget(tokens=6000, strategy="importance"), importance=score)
+    world = SmallWindowWorld(tmp_path, budget=Budget(tokens=6000, strategy="importance"), importance=score)
     context_id = await world.start()
     await world.turn(context_id, "plain")
     precious = await world.runtime.send(context_id, "precious")
@@ -420,7 +420,7 @@ async def test_touched_files_are_named_in_any_summary(tmp_path: Path) -> None:
     call = ScriptedCall(tool="look", arguments={"text": "x", "path": "src/engine.py"})
     for number, summaries in enumerate([[Answer(text="Short.")], [Answer(error=ScriptedError(status=400))]]):
         (tmp_path / str(number)).mkdir()
-        world = Small(tmp_path / str(number), Answer(calls=(call,)), summaries=summaries)
+        world = SmallWindowWorld(tmp_path / str(number), Answer(calls=(call,)), summaries=summaries)
         context_id = await world.compressed()
         (summary,) = await world.summaries(context_id)
         assert summary.content.endswith("Files touched: src/engine.py")
@@ -431,13 +431,13 @@ async def test_touched_files_are_named_in_any_summary(tmp_path: Path) -> None:
 
 
 async def test_each_further_refusal_as_too_long_halves_what_the_turn_sends(tmp_path: Path) -> None:
-    world = Small(tmp_path, budget=Budget(tokens=100_000))
+    world = SmallWindowWorld(tmp_path, budget=Budget(tokens=100_000))
     context_id = await world.start()
     world.model.answers_next(*[TOO_LONG] * 4, Answer(text="fine"))
     await world.turn(context_id, "word " * 40_000)
     live = await world.runtime.context(context_id)
     assert live.core.last_turn == "complete"
-    sizes = [len(text_of(request)) for request in world.model.asked_for("turn")]
+    sizes = [len(text_of(request)) for request in world.model.requests_for("turn")]
     assert len(sizes) == 5
     assert all(after < 0.7 * before for before, after in pairwise(sizes[1:]))
     await world.turn(context_id, "and now?")
@@ -449,7 +449,7 @@ async def test_each_further_refusal_as_too_long_halves_what_the_turn_sends(tmp_p
 async def test_a_request_that_the_provider_finds_too_long_is_compressed_and_sent_once_more(
     tmp_path: Path, retried: str
 ) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     answers = [TOO_LONG, Answer(text="fine")] if retried == "fits" else [TOO_LONG, TOO_LONG]
     world.model.answers_next(*answers)
@@ -498,9 +498,9 @@ async def test_over_http_a_request_that_is_too_long_is_compressed_and_sent_again
 async def test_a_turn_that_was_found_too_long_once_is_not_compressed_in_every_round_that_follows(
     tmp_path: Path,
 ) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
-    answers = [TOO_LONG, *(looks(f"{number}") for number in range(6)), Answer(text="done")]
+    answers = [TOO_LONG, *(look_calls(f"{number}") for number in range(6)), Answer(text="done")]
     world.model.answers_next(*answers)
     await world.turn(context_id, "go on")
     assert (await world.runtime.context(context_id)).core.last_turn == "complete"
@@ -508,7 +508,7 @@ async def test_a_turn_that_was_found_too_long_once_is_not_compressed_in_every_ro
 
 
 async def test_token_counts_of_the_provider_correct_the_meter_and_the_trigger(tmp_path: Path) -> None:
-    world = Small(tmp_path, budget=ROOMY)
+    world = SmallWindowWorld(tmp_path, budget=ROOMY)
     context_id = await world.start()
     live = await world.runtime.context(context_id)
     plain = (await world.runtime.meter(context_id)).tokens
@@ -528,7 +528,7 @@ async def test_token_counts_of_the_provider_correct_the_meter_and_the_trigger(tm
 
 
 async def test_token_counts_of_one_model_do_not_correct_another(tmp_path: Path) -> None:
-    world = Small(tmp_path, models=("other",))
+    world = SmallWindowWorld(tmp_path, models=("other",))
     context_id = await world.start()
     live = await world.runtime.context(context_id)
     world.model.reports = lambda: round(live.turn.request_tokens * 2) if live.turn is not None else 0
@@ -544,7 +544,7 @@ async def test_token_counts_of_one_model_do_not_correct_another(tmp_path: Path) 
 
 @pytest.mark.parametrize("factor", [0, 0.1, 5, 1000])
 async def test_implausible_token_counts_of_a_provider_are_ignored(tmp_path: Path, factor: float) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.start()
     live = await world.runtime.context(context_id)
     world.model.reports = lambda: round(live.turn.request_tokens * factor) if live.turn is not None else 0
@@ -554,7 +554,7 @@ async def test_implausible_token_counts_of_a_provider_are_ignored(tmp_path: Path
 
 async def test_tokens_of_summaries_count_against_the_limit_of_the_turn(tmp_path: Path) -> None:
     summaries = [Answer(text="In short.", usage=Usage(900, 200))]
-    world = Small(tmp_path, summaries=summaries, limits=Limits(turn_tokens=1000))
+    world = SmallWindowWorld(tmp_path, summaries=summaries, limits=Limits(turn_tokens=1000))
     context_id = await world.filled()
     await world.turn(context_id, MANY_WORDS)
     last = (await world.messages(context_id))[-1]
@@ -564,7 +564,7 @@ async def test_tokens_of_summaries_count_against_the_limit_of_the_turn(tmp_path:
 
 
 async def test_sub_agents_compress_too(tmp_path: Path) -> None:
-    world = Small(tmp_path, DELEGATES, tools=[Delegate()])
+    world = SmallWindowWorld(tmp_path, DELEGATES, tools=[Delegate()])
     context_id = await world.start()
     await world.turn(context_id, "go")
     child = await child_of(world, context_id)
@@ -576,7 +576,7 @@ async def test_sub_agents_compress_too(tmp_path: Path) -> None:
 
 
 async def test_a_context_is_compressed_again_and_again_and_stays_small(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.start()
     for number in range(60):
         await world.turn(context_id, f"{number} {WORDS}")
@@ -593,14 +593,14 @@ async def test_a_context_is_compressed_again_and_again_and_stays_small(tmp_path:
 async def test_a_close_during_a_summary_interrupts_the_turn_and_keeps_the_branch(
     tmp_path: Path,
 ) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
     world.model.hold = True
     sent = await world.runtime.send(context_id, MANY_WORDS)
     await world.model.requested.wait()
     await asyncio.wait_for(world.runtime.close(), HANG_SECONDS)
-    again = Small(tmp_path, store=world.dependencies.store, ids_from=10**6)
+    again = SmallWindowWorld(tmp_path, store=world.dependencies.store, ids_from=10**6)
     live = await again.runtime.context(context_id)
     assert isinstance(live.state, Idle)
     assert (await again.ids(context_id))[:-1] == [*before, sent.message_id]

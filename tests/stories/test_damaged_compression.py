@@ -7,34 +7,34 @@ import pytest
 
 from pilothouse.storage.files.store import FileStore
 from tests.storage.test_contract import AT
-from tests.storage.test_files import abandon
+from tests.storage.test_file_store import abandon
 from tests.support.assertions import file_store
-from tests.support.full_windows import WORDS, Small
+from tests.support.full_windows import WORDS, SmallWindowWorld
 
 
-async def _nothing(world: Small, context_id: str) -> None:
+async def _nothing(world: SmallWindowWorld, context_id: str) -> None:
     pass
 
 
-async def _undo(world: Small, context_id: str) -> None:
+async def _undo(world: SmallWindowWorld, context_id: str) -> None:
     await world.runtime.undo_compression(context_id)
 
 
-async def _prompt(world: Small, context_id: str) -> None:
+async def _prompt(world: SmallWindowWorld, context_id: str) -> None:
     await world.runtime.set_prompt_addition(context_id, "Be kind.")
 
 
-async def _turn(world: Small, context_id: str) -> None:
+async def _turn(world: SmallWindowWorld, context_id: str) -> None:
     await world.turn(context_id, "and then")
 
 
-async def _again(world: Small, context_id: str) -> None:
+async def _again(world: SmallWindowWorld, context_id: str) -> None:
     for _ in range(3):
         await world.turn(context_id, WORDS)
     await world.runtime.compress(context_id)
 
 
-AFTER: dict[str, Callable[[Small, str], Awaitable[None]]] = {
+AFTER: dict[str, Callable[[SmallWindowWorld, str], Awaitable[None]]] = {
     "nothing": _nothing,
     "undone": _undo,
     "another prompt": _prompt,
@@ -43,8 +43,8 @@ AFTER: dict[str, Callable[[Small, str], Awaitable[None]]] = {
 }
 
 
-def opened(tmp_path: Path, ids_from: int = 0) -> Small:
-    return Small(tmp_path, store=FileStore(tmp_path / "data", now=lambda: AT), ids_from=ids_from)
+def opened(tmp_path: Path, ids_from: int = 0) -> SmallWindowWorld:
+    return SmallWindowWorld(tmp_path, store=FileStore(tmp_path / "data", now=lambda: AT), ids_from=ids_from)
 
 
 CASES = [

@@ -20,18 +20,32 @@ from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
 from tests.stories.test_recovery import crash
-from tests.support.mcp_tools import DONE, NOW, furnished, lender, lends, log_of, ready, says, until
+from tests.support.mcp_tools import (
+    DONE,
+    NOW,
+    answer_with_calls,
+    log_of,
+    ready,
+    set_server_tools,
+    tool_server,
+    until,
+    world_with_tools,
+)
 from tests.support.scale import HANG_SECONDS
 
-ASK = says(("docs__ask", {"text": "form"}))
+ASK = answer_with_calls(("docs__ask", {"text": "form"}))
 
 
-def asking(folder: Path, *answers: Answer, trusted: bool = False, seconds: float = 60, **options: Any) -> World:
-    lends(folder / "docs", {"name": "ask", "annotations": {"readOnlyHint": True}})
-    return furnished(folder, *answers, mcp=[lender(folder / "docs", trusted=trusted, seconds=seconds)], **options)
+def world_with_asking_server(
+    folder: Path, *answers: Answer, trusted: bool = False, seconds: float = 60, **options: Any
+) -> World:
+    set_server_tools(folder / "docs", {"name": "ask", "annotations": {"readOnlyHint": True}})
+    return world_with_tools(
+        folder, *answers, mcp=[tool_server(folder / "docs", trusted=trusted, seconds=seconds)], **options
+    )
 
 
-async def asked(world: World, mode: str = "agent") -> tuple[str, CallRecord]:
+async def context_with_question(world: World, mode: str = "agent") -> tuple[str, CallRecord]:
     """A context in which a server has just asked."""
     await ready(world.runtime, "docs")
     context_id = await world.start(mode)
@@ -56,9 +70,9 @@ async def state(world: World, context_id: str) -> State:
 
 
 async def test_the_answer_is_sent_to_the_server_and_the_call_continues(tmp_path: Path) -> None:
-    world = asking(tmp_path, ASK, DONE)
+    world = world_with_asking_server(tmp_path, ASK, DONE)
     async with world.runtime:
-        context_id, record = await asked(world)
+        context_id, record = await context_with_question(world)
         assert isinstance(await state(world, context_id), ExecutingTool)
         texts = [each["question"] for each in record.arguments["questions"]]
         assert texts == ["[docs] Which colour?\nColour", "count"]
@@ -76,9 +90,9 @@ async def test_the_answer_is_sent_to_the_server_and_the_call_continues(tmp_path:
 
 
 async def test_a_question_is_shown_and_answered_over_http_while_the_call_runs(tmp_path: Path) -> None:
-    world = asking(tmp_path, ASK, DONE)
+    world = world_with_asking_server(tmp_path, ASK, DONE)
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
-        context_id, record = await asked(world)
+        context_id, record = await context_with_question(world)
         shown = await client.request("GET", f"/api/contexts/{context_id}")
         assert shown["current_state"]["type"] == "executing_tool"
         assert [each["id"] for each in shown["open_questions"]] == [record.id]
@@ -90,7 +104,7 @@ async def test_a_question_is_shown_and_answered_over_http_while_the_call_runs(tm
 
 
 async def test_a_chat_client_receives_and_answers_the_question(tmp_path: Path) -> None:
-    world = asking(tmp_path, ASK, DONE)
+    world = world_with_asking_server(tmp_path, ASK, DONE)
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
         await ready(world.runtime, "docs")
         events: list[tuple[str, Any]] = []
@@ -110,7 +124,7 @@ async def test_a_chat_client_receives_and_answers_the_question(tmp_path: Path) -
 
 
 async def test_a_question_without_a_person_watching_is_declined(tmp_path: Path) -> None:
-    world = asking(tmp_path, ASK, DONE, trusted=True)
+    world = world_with_asking_server(tmp_path, ASK, DONE, trusted=True)
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
         await ready(world.runtime, "docs")
         body = {"model": "pilothouse", "messages": [{"role": "user", "content": "go"}]}
@@ -121,8 +135,8 @@ async def test_a_question_without_a_person_watching_is_declined(tmp_path: Path) 
 
 
 async def test_a_question_of_a_sub_agents_server_reaches_the_person_and_is_answered(tmp_path: Path) -> None:
-    task = says(("delegate", {"task": "ask them"}))
-    world = asking(tmp_path, task, ASK, DONE, DONE, tools=[Delegate()])
+    task = answer_with_calls(("delegate", {"task": "ask them"}))
+    world = world_with_asking_server(tmp_path, task, ASK, DONE, DONE, tools=[Delegate()])
     async with world.runtime:
         await ready(world.runtime, "docs")
         parent = await world.start()
@@ -139,8 +153,8 @@ async def test_a_question_of_a_sub_agents_server_reaches_the_person_and_is_answe
 
 
 async def test_a_sub_agent_of_a_parent_in_plan_mode_asks_nobody(tmp_path: Path) -> None:
-    task = says(("delegate", {"task": "ask them"}))
-    world = asking(tmp_path, task, ASK, DONE, DONE, trusted=True, tools=[Delegate()])
+    task = answer_with_calls(("delegate", {"task": "ask them"}))
+    world = world_with_asking_server(tmp_path, task, ASK, DONE, DONE, trusted=True, tools=[Delegate()])
     async with world.runtime:
         await ready(world.runtime, "docs")
         parent = await world.start("plan")
@@ -150,9 +164,9 @@ async def test_a_sub_agent_of_a_parent_in_plan_mode_asks_nobody(tmp_path: Path) 
 
 
 async def test_a_person_can_decline_a_question(tmp_path: Path) -> None:
-    world = asking(tmp_path, ASK, DONE)
+    world = world_with_asking_server(tmp_path, ASK, DONE)
     async with world.runtime:
-        context_id, record = await asked(world)
+        context_id, record = await context_with_question(world)
         await world.runtime.decline(context_id)
         await world.runtime.rested(context_id)
         (result,) = await results(world, context_id)
@@ -163,9 +177,9 @@ async def test_a_person_can_decline_a_question(tmp_path: Path) -> None:
 
 
 async def test_an_answer_that_does_not_fit_the_form_declines(tmp_path: Path) -> None:
-    world = asking(tmp_path, ASK, DONE)
+    world = world_with_asking_server(tmp_path, ASK, DONE)
     async with world.runtime:
-        context_id, _ = await asked(world)
+        context_id, _ = await context_with_question(world)
         await world.runtime.answer(context_id, ["red", "many"])
         await world.runtime.rested(context_id)
         (result,) = await results(world, context_id)
@@ -174,9 +188,9 @@ async def test_an_answer_that_does_not_fit_the_form_declines(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("reply", "action"), [("yes", "accept"), ("no", "decline"), ("whatever", "decline")])
 async def test_a_question_without_a_form_is_a_yes_or_a_no(tmp_path: Path, reply: str, action: str) -> None:
-    world = asking(tmp_path, says(("docs__ask", {"text": "yes or no"})), DONE)
+    world = world_with_asking_server(tmp_path, answer_with_calls(("docs__ask", {"text": "yes or no"})), DONE)
     async with world.runtime:
-        context_id, record = await asked(world)
+        context_id, record = await context_with_question(world)
         assert record.arguments["questions"][0]["options"] == ("yes", "no")
         await world.runtime.answer(context_id, [reply])
         await world.runtime.rested(context_id)
@@ -185,9 +199,9 @@ async def test_a_question_without_a_form_is_a_yes_or_a_no(tmp_path: Path, reply:
 
 
 async def test_no_request_to_the_model_contains_the_question(tmp_path: Path) -> None:
-    world = asking(tmp_path, ASK, DONE, DONE)
+    world = world_with_asking_server(tmp_path, ASK, DONE, DONE)
     async with world.runtime:
-        context_id, _ = await asked(world)
+        context_id, _ = await context_with_question(world)
         await world.runtime.answer(context_id, ["red", ""])
         await world.runtime.rested(context_id)
         await world.turn(context_id, "again")
@@ -197,7 +211,7 @@ async def test_no_request_to_the_model_contains_the_question(tmp_path: Path) -> 
 
 
 async def test_in_plan_nobody_is_asked(tmp_path: Path) -> None:
-    world = asking(tmp_path, ASK, DONE, trusted=True)
+    world = world_with_asking_server(tmp_path, ASK, DONE, trusted=True)
     async with world.runtime:
         await ready(world.runtime, "docs")
         context_id = await world.start("plan")
@@ -209,7 +223,7 @@ async def test_in_plan_nobody_is_asked(tmp_path: Path) -> None:
 
 
 async def test_a_question_is_declined_where_ask_user_is_denied(tmp_path: Path) -> None:
-    world = asking(tmp_path, ASK, DONE)
+    world = world_with_asking_server(tmp_path, ASK, DONE)
     async with world.runtime:
         await ready(world.runtime, "docs")
         await world.runtime.give_rule("deny", Scope(tool="ask_user"))
@@ -220,9 +234,9 @@ async def test_a_question_is_declined_where_ask_user_is_denied(tmp_path: Path) -
 
 
 async def test_a_cancelled_turn_closes_the_question(tmp_path: Path) -> None:
-    world = asking(tmp_path, ASK, DONE)
+    world = world_with_asking_server(tmp_path, ASK, DONE)
     async with world.runtime:
-        context_id, record = await asked(world)
+        context_id, record = await context_with_question(world)
         async with asyncio.timeout(HANG_SECONDS):
             await world.runtime.cancel(context_id)
         assert isinstance(await state(world, context_id), Idle)
@@ -236,9 +250,9 @@ async def test_a_cancelled_turn_closes_the_question(tmp_path: Path) -> None:
 
 
 async def test_the_time_limit_of_a_call_stops_while_a_question_is_open(tmp_path: Path) -> None:
-    world = asking(tmp_path, ASK, DONE, seconds=0.3)
+    world = world_with_asking_server(tmp_path, ASK, DONE, seconds=0.3)
     async with world.runtime:
-        context_id, _ = await asked(world)
+        context_id, _ = await context_with_question(world)
         live = await world.runtime.context(context_id)
         assert live.task is not None
         done, _ = await asyncio.wait({live.task}, timeout=3)
@@ -250,9 +264,11 @@ async def test_the_time_limit_of_a_call_stops_while_a_question_is_open(tmp_path:
 
 
 async def test_a_call_that_times_out_after_the_answer_ends_and_the_turn_continues(tmp_path: Path) -> None:
-    world = asking(tmp_path, says(("docs__ask", {"text": "then hang"})), DONE, seconds=0.3)
+    world = world_with_asking_server(
+        tmp_path, answer_with_calls(("docs__ask", {"text": "then hang"})), DONE, seconds=0.3
+    )
     async with world.runtime:
-        context_id, record = await asked(world)
+        context_id, record = await context_with_question(world)
         await world.runtime.answer(context_id, ["red", ""])
         async with asyncio.timeout(HANG_SECONDS):
             await world.runtime.rested(context_id)
@@ -263,7 +279,7 @@ async def test_a_call_that_times_out_after_the_answer_ends_and_the_turn_continue
 
 
 async def test_a_question_after_the_end_of_its_call_is_declined(tmp_path: Path) -> None:
-    world = asking(tmp_path, says(("docs__ask", {"text": "late"})), DONE, seconds=0.2)
+    world = world_with_asking_server(tmp_path, answer_with_calls(("docs__ask", {"text": "late"})), DONE, seconds=0.2)
     async with world.runtime:
         await ready(world.runtime, "docs")
         context_id = await world.start()
@@ -277,9 +293,9 @@ async def test_a_question_after_the_end_of_its_call_is_declined(tmp_path: Path) 
 
 
 async def test_a_question_is_closed_when_its_server_ends(tmp_path: Path) -> None:
-    world = asking(tmp_path, ASK, DONE)
+    world = world_with_asking_server(tmp_path, ASK, DONE)
     async with world.runtime:
-        context_id, record = await asked(world)
+        context_id, record = await context_with_question(world)
         async with asyncio.timeout(HANG_SECONDS):
             await world.runtime.reconnect_server("docs")
             await world.runtime.rested(context_id)
@@ -291,9 +307,9 @@ async def test_a_question_is_closed_when_its_server_ends(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("mode", ["plan", "ask", "supervised"])
 async def test_a_mode_switch_during_a_question_leaves_nothing_open(tmp_path: Path, mode: str) -> None:
-    world = asking(tmp_path, ASK, DONE)
+    world = world_with_asking_server(tmp_path, ASK, DONE)
     async with world.runtime:
-        context_id, _ = await asked(world)
+        context_id, _ = await context_with_question(world)
         await world.runtime.switch_mode(context_id, mode)
         if await world.runtime.open_questions(context_id):
             await world.runtime.answer(context_id, ["red", ""])
@@ -305,9 +321,9 @@ async def test_a_mode_switch_during_a_question_leaves_nothing_open(tmp_path: Pat
 
 
 async def test_a_question_can_be_answered_in_a_paused_turn_that_continues_on_resume(tmp_path: Path) -> None:
-    world = asking(tmp_path, ASK, DONE)
+    world = world_with_asking_server(tmp_path, ASK, DONE)
     async with world.runtime:
-        context_id, _ = await asked(world)
+        context_id, _ = await context_with_question(world)
         await world.runtime.pause(context_id)
         await world.runtime.answer(context_id, ["red", ""])
         await world.runtime.rested(context_id)
@@ -321,10 +337,10 @@ async def test_a_question_can_be_answered_in_a_paused_turn_that_continues_on_res
 
 async def test_questions_of_two_calls_are_answered_one_after_the_other(tmp_path: Path) -> None:
     """Over a pipe, the questions of two concurrent calls cannot be assigned: they are declined."""
-    both = says(("docs__ask", {"text": "form"}), ("docs__ask", {"text": "other"}))
-    world = asking(tmp_path, both, DONE)
+    both = answer_with_calls(("docs__ask", {"text": "form"}), ("docs__ask", {"text": "other"}))
+    world = world_with_asking_server(tmp_path, both, DONE)
     async with world.runtime:
-        context_id, first = await asked(world)
+        context_id, first = await context_with_question(world)
         await world.runtime.answer(context_id, ["red", ""])
         await _another(lambda record: record.id != first.id, world, context_id)
         await world.runtime.answer(context_id, ["blue", ""])
@@ -340,24 +356,26 @@ async def _another(fits: Callable[[CallRecord], bool], world: World, context_id:
 
 
 async def test_an_open_question_is_closed_by_an_orderly_restart(tmp_path: Path) -> None:
-    world = asking(tmp_path, ASK, DONE)
+    world = world_with_asking_server(tmp_path, ASK, DONE)
     async with world.runtime:
-        context_id, record = await asked(world)
-    again = asking(tmp_path, DONE, ids_from=1000)
+        context_id, record = await context_with_question(world)
+    again = world_with_asking_server(tmp_path, DONE, ids_from=1000)
     async with again.runtime:
         await closed_after_restart(again, context_id, record)
 
 
 async def test_an_open_question_is_closed_after_a_crash(tmp_path: Path) -> None:
     disk = FaultyDisk()
-    world = asking(tmp_path, ASK, DONE, store=FileStore(tmp_path / "data", now=lambda: NOW, disk=disk))
+    world = world_with_asking_server(
+        tmp_path, ASK, DONE, store=FileStore(tmp_path / "data", now=lambda: NOW, disk=disk)
+    )
     await world.runtime.start()
-    context_id, record = await asked(world)
+    context_id, record = await context_with_question(world)
     disk.arm(1, "EIO", lasting=True)  # no further write, as after a crash
     await crash(world)
     assert world.dependencies.mcp_servers is not None
     await world.dependencies.mcp_servers.stop()
-    again = asking(tmp_path, DONE, ids_from=1000)
+    again = world_with_asking_server(tmp_path, DONE, ids_from=1000)
     async with again.runtime:
         await closed_after_restart(again, context_id, record)
 

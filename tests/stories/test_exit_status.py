@@ -13,7 +13,7 @@ from pilothouse.runtime.events.turn_events import MessageAdded
 from pilothouse.terminal.event_lines import show_event
 from pilothouse.terminal.foreign_text import QuotedStream
 from pilothouse.testing.served import Served
-from tests.support.mcp_tools import DONE, furnished, runs, says, writes
+from tests.support.mcp_tools import DONE, answer_with_calls, runs, world_with_tools, writes
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from tests.support.mcp_tools import DONE, furnished, runs, says, writes
 async def test_the_record_of_a_command_has_its_exit_status(
     tmp_path: Path, command: str, status: int, mode: str
 ) -> None:
-    world = furnished(tmp_path, runs(command), DONE)
+    world = world_with_tools(tmp_path, runs(command), DONE)
     async with world.runtime:
         context_id = await world.start(mode)
         await world.turn(context_id, "go")
@@ -33,14 +33,14 @@ async def test_the_record_of_a_command_has_its_exit_status(
             await world.runtime.rested(context_id)
         (call,) = (await world.runtime.read_calls(context_id)).items
         assert (call.status, call.exit_status) == ("executed", status)
-    again = furnished(tmp_path)
+    again = world_with_tools(tmp_path)
     async with again.runtime:
         assert (await again.runtime.call(context_id, call.id)).exit_status == status
 
 
 async def test_a_call_without_a_command_or_with_a_timeout_has_no_exit_status(tmp_path: Path) -> None:
-    slow = says(("execute", {"command": "sleep 60", "timeout": 0.05}))
-    world = furnished(tmp_path, writes("a", "b"), slow, DONE)
+    slow = answer_with_calls(("execute", {"command": "sleep 60", "timeout": 0.05}))
+    world = world_with_tools(tmp_path, writes("a", "b"), slow, DONE)
     async with world.runtime:
         context_id = await world.start()
         await world.turn(context_id, "go")
@@ -49,7 +49,7 @@ async def test_a_call_without_a_command_or_with_a_timeout_has_no_exit_status(tmp
 
 
 async def test_no_client_shows_a_failed_command_as_done(tmp_path: Path) -> None:
-    world = furnished(tmp_path, *[runs("echo out; exit 3"), DONE] * 3)
+    world = world_with_tools(tmp_path, *[runs("echo out; exit 3"), DONE] * 3)
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
         events = [event async for event in client.chat("thread", "go", mode="agent")]
         (ended,) = [data for name, data in events if name == "tool_end"]

@@ -15,22 +15,22 @@ from pilothouse.domain.errors import InvalidInput, NotFound, StoreRefused
 from pilothouse.i18n import translate
 from pilothouse.runtime.commands import context_export
 from tests.stories.test_uploads import files_end_at, stored, tree
-from tests.support.mcp_tools import furnished
+from tests.support.mcp_tools import world_with_tools
 
 
 async def test_a_copied_folder_and_an_export_bring_the_uploads_with_them(tmp_path: Path) -> None:
     workspace = tmp_path / "project"
     for name in ("old", "copied", "imported"):
         (tmp_path / name).mkdir()
-    world = furnished(tmp_path / "old", workspace=workspace)
+    world = world_with_tools(tmp_path / "old", workspace=workspace)
     async with world.runtime:
         context_id = await world.start()
         await world.runtime.add_file(context_id, "数据 1.csv", b"plum\xff\n")
         exported = b"".join([piece async for piece in world.runtime.export_context(context_id)])
         assert await world.runtime.left_out_of_export(context_id) == ()
     shutil.copytree(tmp_path / "old/data/contexts" / context_id, tmp_path / "copied/data/contexts" / context_id)
-    copied = furnished(tmp_path / "copied", workspace=workspace, ids_from=1000)
-    imported = furnished(tmp_path / "imported", workspace=workspace, ids_from=1000)
+    copied = world_with_tools(tmp_path / "copied", workspace=workspace, ids_from=1000)
+    imported = world_with_tools(tmp_path / "imported", workspace=workspace, ids_from=1000)
     async with copied.runtime, imported.runtime:
         assert (await imported.runtime.import_context(exported)).left_out == ()
         for each in (copied, imported):
@@ -44,8 +44,8 @@ async def test_an_export_names_the_uploads_over_its_size_limit(
 ) -> None:
     monkeypatch.setattr(context_export, "MAX_EXPORTED_UPLOAD_BYTES", 10)
     (tmp_path / "new").mkdir()
-    world = furnished(tmp_path)
-    new = furnished(tmp_path / "new", workspace=world.workspace, ids_from=1000)
+    world = world_with_tools(tmp_path)
+    new = world_with_tools(tmp_path / "new", workspace=world.workspace, ids_from=1000)
     async with world.runtime, new.runtime:
         context_id = await world.start()
         await world.runtime.add_file(context_id, "large", bytes(11))
@@ -76,9 +76,9 @@ async def test_an_export_names_the_uploads_over_its_size_limit(
     ],
 )
 async def test_uploads_in_a_forged_import_are_checked(tmp_path: Path, line: dict[str, Any], why: str) -> None:
-    world = furnished(tmp_path)
+    world = world_with_tools(tmp_path)
     (tmp_path / "new").mkdir()
-    new = furnished(tmp_path / "new", workspace=world.workspace, ids_from=1000)
+    new = world_with_tools(tmp_path / "new", workspace=world.workspace, ids_from=1000)
     async with world.runtime, new.runtime:
         context_id = await world.start()
         lines = b"".join([piece async for piece in world.runtime.export_context(context_id)]).splitlines()[:-1]
@@ -95,9 +95,9 @@ async def test_uploads_in_a_forged_import_are_checked(tmp_path: Path, line: dict
 
 
 async def test_an_import_whose_uploads_the_disk_refuses_leaves_no_conversation(tmp_path: Path) -> None:
-    world = furnished(tmp_path)
+    world = world_with_tools(tmp_path)
     (tmp_path / "new").mkdir()
-    new = furnished(tmp_path / "new", workspace=world.workspace, ids_from=1000)
+    new = world_with_tools(tmp_path / "new", workspace=world.workspace, ids_from=1000)
     async with world.runtime, new.runtime:
         context_id = await world.start()
         await world.runtime.add_file(context_id, "data.csv", bytes(200_000))

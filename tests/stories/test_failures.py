@@ -52,7 +52,7 @@ async def test_a_bug_fails_the_turn_visibly_and_a_message_or_continue_works(
     assert content_of((await world.runtime.read_messages(context_id))[-1]) == "again"
 
 
-class Clumsy(NoteTool):
+class RaisingTool(NoteTool):
     async def prepare(self, arguments: Any, workspace: Any) -> Any:
         raise ZeroDivisionError("while looking")
 
@@ -61,7 +61,7 @@ async def test_a_tool_that_raises_while_preparing_or_running_fails_its_call_only
     def explode(_: str) -> None:
         raise KeyError("while running")
 
-    tools = [Clumsy("clumsy", "mutating"), NoteTool("bomb", "mutating", on_run=explode)]
+    tools = [RaisingTool("clumsy", "mutating"), NoteTool("bomb", "mutating", on_run=explode)]
     calls = (ScriptedCall(tool="clumsy"), ScriptedCall(tool="bomb"), CHANGE)
     world = World(tmp_path, Answer(calls=calls), Answer(text="I see"), tools=tools)
     context_id = await world.start()

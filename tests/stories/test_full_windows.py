@@ -15,12 +15,12 @@ from pilothouse.llm.model_catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.script import Answer, ScriptedError
 from pilothouse.testing.tools import NoteArguments, NoteTool
 from pilothouse.tools.base import ToolContext
-from tests.support.full_windows import MANY_WORDS, SMALL, WORDS, Small, looks, text_of
+from tests.support.full_windows import MANY_WORDS, SMALL, WORDS, SmallWindowWorld, look_calls, text_of
 
 LONG = "word " * 4000  # about four and a half thousand tokens
 
 
-class Verbose(NoteTool):
+class VerboseTool(NoteTool):
     """A tool whose results are as long as its argument says, in words."""
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Verbose(NoteTool):
         return "word " * int(arguments.text.split(",")[0])
 
 
-async def errors(world: Small, context_id: str) -> list[Reason]:
+async def errors(world: SmallWindowWorld, context_id: str) -> list[Reason]:
     """The reasons shown to the person: errors that ended a turn, and notices that did not."""
     reasons = []
     for message in await world.messages(context_id):
@@ -42,18 +42,18 @@ async def errors(world: Small, context_id: str) -> list[Reason]:
     return reasons
 
 
-async def results(world: Small, context_id: str) -> list[ToolResult]:
+async def results(world: SmallWindowWorld, context_id: str) -> list[ToolResult]:
     return [message for message in await world.messages(context_id) if isinstance(message, ToolResult)]
 
 
-def cut_in(request: ModelRequest) -> int:
+def cut_results_in(request: ModelRequest) -> int:
     """How many results a request carries cut short."""
     messages = [msgspec.json.decode(message) for message in request.messages]
     return sum("characters left out" in message["content"] for message in messages if message["role"] == "tool")
 
 
 async def test_a_result_that_does_not_fit_is_sent_cut_short_and_kept_whole(tmp_path: Path) -> None:
-    world = Small(tmp_path, looks("4000"), looks("10"), tools=[Verbose()])
+    world = SmallWindowWorld(tmp_path, look_calls("4000"), look_calls("10"), tools=[VerboseTool()])
     context_id = await world.start()
     await world.turn(context_id, "look at it")
     live = await world.runtime.context(context_id)
@@ -61,7 +61,7 @@ async def test_a_result_that_does_not_fit_is_sent_cut_short_and_kept_whole(tmp_p
     long, short = await results(world, context_id)
     assert long.content == "word " * 4000, "what is stored is whole"
     for request in world.model.requests[1:]:
-        assert cut_in(request) == 1
+        assert cut_results_in(request) == 1
     (error,) = await errors(world, context_id)
     assert error.code is Code.RESULTS_CUT, "told once, not in every round"
     assert error.params["count"] == 1
@@ -76,7 +76,7 @@ async def test_a_result_that_does_not_fit_is_sent_cut_short_and_kept_whole(tmp_p
 
 
 async def test_as_few_results_are_cut_as_needed_the_longest_first(tmp_path: Path) -> None:
-    world = Small(tmp_path, looks("600"), looks("1700"), looks("400"), tools=[Verbose()])
+    world = SmallWindowWorld(tmp_path, look_calls("600"), look_calls("1700"), look_calls("400"), tools=[VerboseTool()])
     context_id = await world.start()
     await world.turn(context_id, "look at it")
     last = [msgspec.json.decode(message) for message in world.model.requests[-1].messages]
@@ -86,29 +86,29 @@ async def test_as_few_results_are_cut_as_needed_the_longest_first(tmp_path: Path
 
 
 async def test_the_reported_count_of_cut_results_is_exact(tmp_path: Path) -> None:
-    world = Small(tmp_path, looks("2000,a", "2000,b", "5,c"), tools=[Verbose()])
+    world = SmallWindowWorld(tmp_path, look_calls("2000,a", "2000,b", "5,c"), tools=[VerboseTool()])
     context_id = await world.start()
     await world.turn(context_id, "look at it")
     (error,) = await errors(world, context_id)
-    assert cut_in(world.model.requests[-1]) == 2
+    assert cut_results_in(world.model.requests[-1]) == 2
     assert error.params["count"] == 2
 
 
 async def test_the_notice_of_cut_results_counts_only_the_cut_ones(tmp_path: Path) -> None:
-    several = looks(*(f"350,{number}" for number in range(7)))
-    world = Small(tmp_path, looks("1320"), several, tools=[Verbose()], budget=Budget(tokens=5000))
+    several = look_calls(*(f"350,{number}" for number in range(7)))
+    world = SmallWindowWorld(tmp_path, look_calls("1320"), several, tools=[VerboseTool()], budget=Budget(tokens=5000))
     context_id = await world.start()
     await world.turn(context_id, "look at it")
     window = await world.runtime.read_window(context_id)
     notices = await errors(world, context_id)
-    sent = cut_in(world.model.requests[-1])
+    sent = cut_results_in(world.model.requests[-1])
     assert sent == 1
     assert window.results_cut == sent
     assert [each.params.get("count") for each in notices] in ([], [sent])
 
 
 async def test_results_from_before_the_turn_go_before_any_is_cut(tmp_path: Path) -> None:
-    world = Small(tmp_path, looks("900"), tools=[Verbose()], budget=Budget(tokens=3000, recent=2))
+    world = SmallWindowWorld(tmp_path, look_calls("900"), tools=[VerboseTool()], budget=Budget(tokens=3000, recent=2))
     context_id = await world.filled()
     assert (await results(world, context_id)) != []
     await world.turn(context_id, MANY_WORDS)
@@ -118,7 +118,7 @@ async def test_results_from_before_the_turn_go_before_any_is_cut(tmp_path: Path)
 
 
 async def test_a_message_longer_than_the_window_is_sent_shortened_with_its_head_and_tail(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.start()
     await world.turn(context_id, f"First this. {LONG} And then that.")
     assert (await world.runtime.context(context_id)).core.last_turn == "complete"
@@ -139,7 +139,7 @@ async def test_a_message_longer_than_the_window_is_sent_shortened_with_its_head_
 
 
 async def test_a_prompt_that_leaves_no_room_ends_the_turn_with_the_figures(tmp_path: Path) -> None:
-    world = Small(tmp_path, budget=Budget(tokens=600))
+    world = SmallWindowWorld(tmp_path, budget=Budget(tokens=600))
     context_id = await world.start()
     empty = (await world.runtime.meter(context_id)).tokens
     await world.turn(context_id, "hello")
@@ -160,7 +160,7 @@ async def test_a_prompt_that_leaves_no_room_ends_the_turn_with_the_figures(tmp_p
 
 
 async def test_attachments_of_a_message_are_shortened_too(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.start()
     attached = MessageAttachments(extra_user_messages=("First.", LONG, "Last."))
     await world.turn(context_id, "hello", attached=attached)
@@ -174,7 +174,7 @@ async def test_attachments_of_a_message_are_shortened_too(tmp_path: Path) -> Non
 
 
 async def test_pins_that_fill_the_window_are_shortened_with_a_notice(tmp_path: Path) -> None:
-    world = Small(tmp_path, budget=Budget(tokens=30_000, recent=2))
+    world = SmallWindowWorld(tmp_path, budget=Budget(tokens=30_000, recent=2))
     context_id = await world.start()
     for number in range(8):
         await world.turn(context_id, f"keep {number} {MANY_WORDS}")
@@ -199,7 +199,7 @@ async def test_pins_that_fill_the_window_are_shortened_with_a_notice(tmp_path: P
 async def test_without_auto_compress_the_oldest_messages_are_left_out_with_a_notice(
     tmp_path: Path,
 ) -> None:
-    world = Small(tmp_path, budget=Budget(tokens=3000, auto_compress=False))
+    world = SmallWindowWorld(tmp_path, budget=Budget(tokens=3000, auto_compress=False))
     context_id = await world.filled()
     await world.turn(context_id, "word " * 900)
     live = await world.runtime.context(context_id)
@@ -214,18 +214,18 @@ async def test_without_auto_compress_the_oldest_messages_are_left_out_with_a_not
 
 
 async def test_a_window_of_8192_tokens_works_after_many_long_messages(tmp_path: Path) -> None:
-    world = Small(tmp_path, budget=Budget(tokens=8192))
+    world = SmallWindowWorld(tmp_path, budget=Budget(tokens=8192))
     context_id = await world.start()
     for number in range(8):
         await world.turn(context_id, f"chapter {number} {'word ' * 2500}")
         assert (await world.runtime.context(context_id)).core.last_turn == "complete"
-        assert f"chapter {number}" in text_of(world.model.asked_for("turn")[-1])
+        assert f"chapter {number}" in text_of(world.model.requests_for("turn")[-1])
     assert len(await world.summaries(context_id)) == 1
     world.check_requests()
 
 
 async def test_compressing_by_hand_keeps_fewer_recent_messages_where_ten_do_not_fit(tmp_path: Path) -> None:
-    world = Small(tmp_path, budget=Budget(tokens=8192, auto_compress=False))
+    world = SmallWindowWorld(tmp_path, budget=Budget(tokens=8192, auto_compress=False))
     context_id = await world.start()
     for number in range(4):
         await world.turn(context_id, f"chapter {number} {'word ' * 1500}")
@@ -239,7 +239,7 @@ async def test_compressing_by_hand_keeps_fewer_recent_messages_where_ten_do_not_
 
 
 async def test_a_round_of_fifty_huge_results_is_answered(tmp_path: Path) -> None:
-    world = Small(tmp_path, looks(*(f"9000,{number}" for number in range(50))), tools=[Verbose()])
+    world = SmallWindowWorld(tmp_path, look_calls(*(f"9000,{number}" for number in range(50))), tools=[VerboseTool()])
     context_id = await world.start()
     await world.turn(context_id, "look at it")
     assert (await world.runtime.context(context_id)).core.last_turn == "complete"
@@ -249,7 +249,7 @@ async def test_a_round_of_fifty_huge_results_is_answered(tmp_path: Path) -> None
 
 async def test_an_image_that_does_not_fit_is_named_in_its_place(tmp_path: Path) -> None:
     facts = {"test": ModelFacts(window=1700, vision=True)}
-    world = Small(tmp_path, catalog=ModelCatalog(facts))
+    world = SmallWindowWorld(tmp_path, catalog=ModelCatalog(facts))
     context_id = await world.start()
     pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
     await world.runtime.send(context_id, [TextPayload(content="what is it?"), ImagePayload(base64=pixel)])
@@ -268,8 +268,8 @@ async def test_thirty_rounds_of_large_results_are_answered(
     answers = {"fine": Answer(text="In short."), "fails": Answer(error=ScriptedError(status=400))}
     of = answers.get(summaries, Answer(text="word " * 3000))
     budget = msgspec.convert({"tokens": 2500, "strategy": strategy}, Budget)
-    rounds = [looks(f"{size},{number}") for number in range(30)]
-    world = Small(tmp_path, summaries=[of] * 60, budget=budget, tools=[Verbose()])
+    rounds = [look_calls(f"{size},{number}") for number in range(30)]
+    world = SmallWindowWorld(tmp_path, summaries=[of] * 60, budget=budget, tools=[VerboseTool()])
     context_id = await world.filled()
     world.model.answers_next(*rounds, summary=[of] * 60)
     await world.turn(context_id, f"look at all of it {WORDS}")

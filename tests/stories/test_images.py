@@ -37,7 +37,7 @@ ELSEWHERE = {"type": "image", "url": "https://example.com/shot.png"}
 DONE = Answer(text="done")
 
 
-def seeing(path: Path, *answers: Answer, **options: Any) -> World:
+def world_with_vision(path: Path, *answers: Answer, **options: Any) -> World:
     return World(path, *answers, catalog=SEEING, **options)
 
 
@@ -49,7 +49,7 @@ async def say(world: World, *payloads: dict[str, Any]) -> str:
     return context_id
 
 
-def told(world: World, number: int = -1) -> list[Any]:
+def contents_of_request(world: World, number: int = -1) -> list[Any]:
     """The contents of a request, which every server takes."""
     body = msgspec.json.decode(world.model.format.body(world.model.requests[number]))
     wire.check(body)
@@ -66,9 +66,9 @@ def parts(name: str, url: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("payload", [INLINE, {"type": "image", "url": DATA_URL}, {"type": "image", "base64": DATA_URL}])
 async def test_a_model_with_vision_gets_the_image(tmp_path: Path, payload: dict[str, Any]) -> None:
-    world = seeing(tmp_path, DONE)
+    world = world_with_vision(tmp_path, DONE)
     context_id = await say(world, payload)
-    assert told(world) == [parts("image.png", DATA_URL)]
+    assert contents_of_request(world) == [parts("image.png", DATA_URL)]
     (image,) = await images(world, context_id)
     assert (image.data, image.media_type, image.error, image.recognised_text) == (PICTURE, "image/png", None, None)
     assert is_complete(image)
@@ -77,17 +77,17 @@ async def test_a_model_with_vision_gets_the_image(tmp_path: Path, payload: dict[
 
 async def test_an_image_of_the_workspace_is_read_when_the_turn_begins(tmp_path: Path) -> None:
     (tmp_path / "shot.png").write_bytes(picture())
-    world = seeing(tmp_path, DONE)
+    world = world_with_vision(tmp_path, DONE)
     context_id = await say(world, AT_PATH)
-    assert told(world) == [parts("shot.png", DATA_URL)]
+    assert contents_of_request(world) == [parts("shot.png", DATA_URL)]
     assert world.states[:3] == ["processing_user_message", "resolving_file_references", "enhancing_system_prompt"]
     assert (await world.runtime.context(context_id)).core.title == "shot.png"
 
 
 async def test_an_address_is_passed_on_and_never_fetched(tmp_path: Path) -> None:
-    world = seeing(tmp_path, DONE)
+    world = world_with_vision(tmp_path, DONE)
     await say(world, ELSEWHERE)
-    assert told(world) == [parts(ELSEWHERE["url"], ELSEWHERE["url"])]
+    assert contents_of_request(world) == [parts(ELSEWHERE["url"], ELSEWHERE["url"])]
 
 
 @pytest.mark.parametrize("recognition", ["auto", "ocr"])
@@ -95,15 +95,15 @@ async def test_a_model_without_vision_gets_the_text_of_the_image(tmp_path: Path,
     (tmp_path / "shot.png").write_bytes(picture())
     world = World(tmp_path, DONE)
     context_id = await say(world, {**AT_PATH, "recognition": recognition})
-    assert told(world) == ["[image shot.png, read by OCR]\nHELLO 42"]
+    assert contents_of_request(world) == ["[image shot.png, read by OCR]\nHELLO 42"]
     (image,) = await images(world, context_id)
     assert (image.data, image.recognised_text, image.error) == (PICTURE, "HELLO 42", None)
 
 
 async def test_requested_ocr_is_done_even_for_a_model_with_vision(tmp_path: Path) -> None:
-    world = seeing(tmp_path, DONE)
+    world = world_with_vision(tmp_path, DONE)
     await say(world, {**INLINE, "recognition": "ocr"})
-    assert told(world) == ["[image image.png, read by OCR]\nHELLO 42"]
+    assert contents_of_request(world) == ["[image image.png, read by OCR]\nHELLO 42"]
 
 
 @pytest.mark.parametrize(
@@ -124,14 +124,14 @@ async def test_a_model_without_vision_is_given_the_reason_for_a_missing_text(
     (image,) = await images(world, context_id)
     assert image.error is not None
     assert image.error.code is code
-    assert told(world)[0].startswith(f"[image {image.name} could not be shown: ")
+    assert contents_of_request(world)[0].startswith(f"[image {image.name} could not be shown: ")
     assert (await world.runtime.context(context_id)).core.last_turn == "complete"
 
 
 async def test_an_address_with_ocr_is_an_error_also_for_a_model_with_vision(tmp_path: Path) -> None:
-    world = seeing(tmp_path, DONE)
+    world = world_with_vision(tmp_path, DONE)
     await say(world, {**ELSEWHERE, "recognition": "ocr"})
-    assert "never downloaded" in told(world)[0]
+    assert "never downloaded" in contents_of_request(world)[0]
 
 
 async def test_without_tesseract_the_error_says_what_to_install(
@@ -140,8 +140,8 @@ async def test_without_tesseract_the_error_says_what_to_install(
     monkeypatch.setenv("PATH", "")
     world = World(tmp_path, DONE)
     await say(world, INLINE)
-    assert "apt install tesseract-ocr" in told(world)[0]
-    assert "a model that sees" in told(world)[0]
+    assert "apt install tesseract-ocr" in contents_of_request(world)[0]
+    assert "a model that sees" in contents_of_request(world)[0]
 
 
 @pytest.mark.parametrize(
@@ -175,9 +175,9 @@ async def test_a_path_that_gives_no_image_is_an_error_that_the_model_sees(
     (workspace / "large.png").write_bytes(SIGNATURE + bytes(6_000_000))
     (workspace / "text.png").write_text("this is no picture")
     (workspace / "empty.png").touch()
-    world = seeing(workspace, DONE)
+    world = world_with_vision(workspace, DONE)
     context_id = await say(world, {"type": "image", "path": path}, {"type": "text", "content": "see?"})
-    error, text = told(world)
+    error, text = contents_of_request(world)
     assert reason in error
     assert text == "see?"
     (image,) = await images(world, context_id)
@@ -187,21 +187,21 @@ async def test_a_path_that_gives_no_image_is_an_error_that_the_model_sees(
 async def test_an_image_behind_a_link_inside_the_workspace_is_shown(tmp_path: Path) -> None:
     (tmp_path / "real.png").write_bytes(picture())
     (tmp_path / "shot.png").symlink_to("real.png")
-    world = seeing(tmp_path, DONE)
+    world = world_with_vision(tmp_path, DONE)
     await say(world, AT_PATH)
-    assert told(world) == [parts("shot.png", DATA_URL)]
+    assert contents_of_request(world) == [parts("shot.png", DATA_URL)]
 
 
 async def test_two_images_and_a_text_come_in_their_order(tmp_path: Path) -> None:
     (tmp_path / "shot.png").write_bytes(picture())
-    world = seeing(tmp_path, DONE)
+    world = world_with_vision(tmp_path, DONE)
     context_id = await say(world, INLINE, {"type": "text", "content": "compare"}, AT_PATH)
-    assert told(world) == [parts("image.png", DATA_URL), "compare", parts("shot.png", DATA_URL)]
+    assert contents_of_request(world) == [parts("image.png", DATA_URL), "compare", parts("shot.png", DATA_URL)]
     assert (await world.runtime.context(context_id)).core.title == "image.png"
 
 
 async def test_a_refused_image_refuses_the_whole_message_and_changes_nothing(tmp_path: Path) -> None:
-    world = seeing(tmp_path)
+    world = world_with_vision(tmp_path)
     context_id = await world.start()
     with pytest.raises(InvalidInput, match="PNG, JPEG, GIF, WebP"):
         await world.runtime.send(context_id, [{"type": "text", "content": "x"}, {"type": "image", "base64": "AAAA"}])
@@ -209,12 +209,12 @@ async def test_a_refused_image_refuses_the_whole_message_and_changes_nothing(tmp
 
 
 async def test_an_image_can_be_edited_and_sent_again_on_a_branch(tmp_path: Path) -> None:
-    world = seeing(tmp_path, DONE, DONE)
+    world = world_with_vision(tmp_path, DONE, DONE)
     context_id = await say(world, INLINE)
     (first,) = await images(world, context_id)
     await world.runtime.edit_message(context_id, first.id, [ELSEWHERE])
     await world.runtime.rested(context_id)
-    assert told(world) == [parts(ELSEWHERE["url"], ELSEWHERE["url"])]
+    assert contents_of_request(world) == [parts(ELSEWHERE["url"], ELSEWHERE["url"])]
     assert [each.data for each in await world.runtime.read_messages(context_id, branch="main") if each == first] == [
         PICTURE
     ]
@@ -226,23 +226,23 @@ async def test_each_model_gets_an_image_in_the_form_it_supports(tmp_path: Path) 
     context_id = await say(blind, INLINE)
     few = (await blind.runtime.meter(context_id)).tokens
     await blind.runtime.close()
-    world = seeing(tmp_path, DONE, DONE, store=store_at(tmp_path), ids_from=1000)
+    world = world_with_vision(tmp_path, DONE, DONE, store=store_at(tmp_path), ids_from=1000)
     await world.turn(context_id, "and now?")
-    assert told(world) == [parts("image.png", DATA_URL), "done", "and now?"]
+    assert contents_of_request(world) == [parts("image.png", DATA_URL), "done", "and now?"]
     assert (await world.runtime.meter(context_id)).tokens > few + IMAGE_TOKENS // 2
     await world.runtime.send(context_id, [INLINE])
     await world.runtime.rested(context_id)
     await world.runtime.close()
     blind = World(tmp_path, DONE, store=store_at(tmp_path), ids_from=2000)
     await blind.turn(context_id)
-    first, *_, last, _, _ = told(blind)
+    first, *_, last, _, _ = contents_of_request(blind)
     assert first == "[image image.png, read by OCR]\nHELLO 42"
     assert "The model can't see images" in last
     await blind.runtime.close()
 
 
 async def test_an_image_counts_its_documented_tokens(tmp_path: Path) -> None:
-    world = seeing(tmp_path, DONE)
+    world = world_with_vision(tmp_path, DONE)
     context_id = await say(world, INLINE)
     (image,) = await images(world, context_id)
     assert image.metadata.tokens is not None
@@ -251,7 +251,7 @@ async def test_an_image_counts_its_documented_tokens(tmp_path: Path) -> None:
 
 async def test_a_large_image_is_stored_as_a_blob_and_survives_a_restart(tmp_path: Path) -> None:
     data = SIGNATURE + bytes(range(256)) * (MAX_IMAGE_BYTES // 256 - 1)
-    world = seeing(tmp_path, DONE, store=store_at(tmp_path))
+    world = world_with_vision(tmp_path, DONE, store=store_at(tmp_path))
     context_id = await say(world, {"type": "image", "base64": b64encode(data).decode()})
     (before,) = await images(world, context_id)
     await world.runtime.close()
@@ -260,14 +260,14 @@ async def test_a_large_image_is_stored_as_a_blob_and_survives_a_restart(tmp_path
     assert max(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.parent.name != "blobs") < (
         100_000
     )
-    again = seeing(tmp_path, store=store_at(tmp_path))
+    again = world_with_vision(tmp_path, store=store_at(tmp_path))
     assert await images(again, context_id) == [before]
     await again.runtime.close()
 
 
 async def test_a_queued_image_waits_and_is_shown_in_its_turn(tmp_path: Path) -> None:
     (tmp_path / "shot.png").write_bytes(picture())
-    world = seeing(tmp_path, Answer(text="x", delay=0.05), DONE)
+    world = world_with_vision(tmp_path, Answer(text="x", delay=0.05), DONE)
     context_id = await world.start()
     await world.runtime.send(context_id, "first")
     sent = await world.runtime.send(context_id, [INLINE, AT_PATH], queue=True)
@@ -278,7 +278,7 @@ async def test_a_queued_image_waits_and_is_shown_in_its_turn(tmp_path: Path) -> 
         await world.runtime.rested(context_id)
         await asyncio.sleep(0)
     await world.runtime.rested(context_id)
-    assert told(world)[2:] == [parts("image.png", DATA_URL), parts("shot.png", DATA_URL)]
+    assert contents_of_request(world)[2:] == [parts("image.png", DATA_URL), parts("shot.png", DATA_URL)]
 
 
 async def test_images_come_through_export_and_import_also_those_that_wait(tmp_path: Path) -> None:
@@ -311,12 +311,12 @@ async def test_images_come_through_export_and_import_also_those_that_wait(tmp_pa
     ],
 )
 async def test_an_import_with_an_invalid_image_is_refused(tmp_path: Path, wrong: dict[str, Any]) -> None:
-    world = seeing(tmp_path, DONE)
+    world = world_with_vision(tmp_path, DONE)
     lines = await exported(world, await say(world, INLINE))
     for line in lines:
         if line["type"] == "message" and "data" in line["message"]:
             line["message"].update(wrong)
-    other = seeing(tmp_path)
+    other = world_with_vision(tmp_path)
     with pytest.raises(InvalidInput):
         await other.runtime.import_context(packed(lines))
     assert (await other.runtime.contexts()).items == ()
@@ -332,7 +332,7 @@ async def test_an_image_that_was_not_read_before_the_cancel_is_read_by_continue(
     assert (image.data, is_complete(image)) == (None, False)
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
-    assert told(world) == ["[image shot.png, read by OCR]\nHELLO 42"]
+    assert contents_of_request(world) == ["[image shot.png, read by OCR]\nHELLO 42"]
 
 
 def is_running(call_id: str) -> bool:
@@ -366,7 +366,7 @@ async def test_a_cancel_while_the_text_is_read_ends_the_reading(
     assert world.states[-2:] == ["cancelling", "idle"]
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
-    assert told(world) == ["[image image.png, read by OCR]\nHELLO 42"]
+    assert contents_of_request(world) == ["[image image.png, read by OCR]\nHELLO 42"]
 
 
 async def test_after_a_crash_before_it_was_read_continue_reads_it(tmp_path: Path) -> None:
@@ -379,7 +379,9 @@ async def test_after_a_crash_before_it_was_read_continue_reads_it(tmp_path: Path
     assert [is_complete(each) for each in await images(again, context_id)] == [False, False]
     await again.runtime.continue_turn(context_id)
     await again.runtime.rested(context_id)
-    assert told(again)[:2] == [f"[image {name}, read by OCR]\nHELLO 42" for name in ("shot.png", "image.png")]
+    assert contents_of_request(again)[:2] == [
+        f"[image {name}, read by OCR]\nHELLO 42" for name in ("shot.png", "image.png")
+    ]
     assert all(map(is_complete, await images(again, context_id)))
     await again.runtime.close()
 
@@ -387,7 +389,7 @@ async def test_after_a_crash_before_it_was_read_continue_reads_it(tmp_path: Path
 async def test_a_summary_request_has_images_by_name_or_text(tmp_path: Path) -> None:
     (tmp_path / "shot.png").write_bytes(picture())
     model = ScriptedAdapter(Script(turn=(DONE,) * 9, summary=(Answer(text="short"),)))
-    world = seeing(tmp_path, adapter=model)
+    world = world_with_vision(tmp_path, adapter=model)
     context_id = await say(world, AT_PATH, {**INLINE, "recognition": "ocr"})
     for _ in range(8):
         await world.turn(context_id)
@@ -402,7 +404,7 @@ async def test_a_summary_request_has_images_by_name_or_text(tmp_path: Path) -> N
 
 async def test_a_title_is_made_from_the_name_of_an_image(tmp_path: Path) -> None:
     titles = ScriptedAdapter(Script(title=(Answer(text="A screenshot"),)))
-    world = seeing(tmp_path, DONE, titles=TitleModel(titles, "small"))
+    world = world_with_vision(tmp_path, DONE, titles=TitleModel(titles, "small"))
     async with world.runtime:
         await say(world, ELSEWHERE)
         while not titles.requests:

@@ -61,7 +61,7 @@ def core(lines: Lines) -> dict[str, Any]:
     return of_type(lines, "core")[0]
 
 
-async def talked(path: Path) -> Lines:
+async def exported_turn(path: Path) -> Lines:
     """The export of a context with one finished turn."""
     world = World(path, Answer(text="1"))
     context_id = await world.start()
@@ -77,7 +77,7 @@ async def waiting(path: Path, mode: str = "supervised") -> Lines:
     return await exported(world, context_id)
 
 
-def careful(path: Path, *answers: Answer, mode: str = "supervised", **options: Any) -> World:
+def importing_world(path: Path, *answers: Answer, mode: str = "supervised", **options: Any) -> World:
     """The importing user, whose own conversations begin in this mode."""
     return World(path, *answers, workspace_policy=lambda _: WorkspacePolicy(mode=mode), ids_from=10**6, **options)
 
@@ -111,7 +111,7 @@ async def test_the_effect_of_an_imported_open_call_comes_from_our_own_tools(
         call["approval"] = {"by": "me", "at": AT, "digest": call["digest"], "mode": mode}
     core(lines)["state"] = PAUSED
     context_id = core(lines)["context_id"]
-    world = careful(tmp_path, DONE, mode=mode)
+    world = importing_world(tmp_path, DONE, mode=mode)
     await world.runtime.import_context(packed(lines))
     await world.runtime.resume(context_id)
     await world.runtime.rested(context_id)
@@ -144,7 +144,7 @@ async def test_an_approval_that_was_left_out_is_listed(tmp_path: Path) -> None:
     (call,) = of_type(lines, "call")
     call.update(status="approved", approval={"by": "them", "at": AT, "digest": call["digest"], "mode": "supervised"})
     core(lines)["state"] = PAUSED
-    imported = await careful(tmp_path).runtime.import_context(packed(lines))
+    imported = await importing_world(tmp_path).runtime.import_context(packed(lines))
     assert [(reason.code, reason.params) for reason in imported.left_out] == [(Code.APPROVED, {"by": "them"})]
 
 
@@ -152,7 +152,7 @@ async def test_a_call_of_a_missing_tool_is_denied_and_the_turn_continues(tmp_pat
     lines = await waiting(tmp_path)
     of_type(lines, "call")[0]["tool"] = "launch"
     context_id = core(lines)["context_id"]
-    world = careful(tmp_path, DONE)
+    world = importing_world(tmp_path, DONE)
     await world.runtime.import_context(packed(lines))
     (call,) = await world.runtime.pending_calls(context_id)
     assert present(call.violation).code is Code.UNKNOWN_TOOL
@@ -170,7 +170,7 @@ async def test_an_imported_open_question_can_be_answered(tmp_path: Path) -> None
     await world.turn(context_id)
     lines = await exported(world, context_id)
     of_type(lines, "call")[0]["effect"] = "read_only"
-    other = careful(tmp_path, DONE)
+    other = importing_world(tmp_path, DONE)
     await other.runtime.import_context(packed(lines))
     assert isinstance((await other.runtime.context(context_id)).state, AwaitingUserAnswer)
     await other.runtime.answer(context_id, ["that one"])
@@ -232,9 +232,9 @@ async def test_a_policy_never_takes_the_place_of_a_stricter_preference(tmp_path:
 async def test_a_looser_mode_than_the_persons_own_is_not_taken_and_is_listed(
     tmp_path: Path, own: str, taken: str
 ) -> None:
-    lines = await talked(tmp_path)
+    lines = await exported_turn(tmp_path)
     context_id = core(lines)["context_id"]
-    world = careful(tmp_path, CALL, DONE, mode=own)
+    world = importing_world(tmp_path, CALL, DONE, mode=own)
     imported = await world.runtime.import_context(packed(lines))
     assert (await world.runtime.context(context_id)).core.mode == taken
     assert [reason.params for reason in imported.left_out] == ([{"mode": "agent"}] if own != "agent" else [])
@@ -255,7 +255,7 @@ async def test_an_imported_queued_message_does_not_loosen_the_mode(tmp_path: Pat
     await world.turn(context_id)
     await world.runtime.send(context_id, "and then", queue=True, mode="agent")
     data = packed(await exported(world, context_id))
-    other = careful(tmp_path, DONE, CALL, DONE)
+    other = importing_world(tmp_path, DONE, CALL, DONE)
     await other.runtime.import_context(data)
     await other.runtime.reject_all(context_id, reason="no")
     await other.runtime.rested(context_id)
@@ -387,7 +387,7 @@ REFUSED = {Code.INVALID_EXPORT, Code.INVALID_NAME, Code.INVALID_ID}
 
 @pytest.mark.parametrize("odd", ODD)
 async def test_an_inconsistent_import_is_refused_and_leaves_nothing_behind(tmp_path: Path, odd: str) -> None:
-    lines = await talked(tmp_path)
+    lines = await exported_turn(tmp_path)
     ODD[odd](lines)
     world = World(tmp_path, store=files(tmp_path), ids_from=10**6)
     with pytest.raises(InvalidInput) as caught:
@@ -425,7 +425,7 @@ async def test_a_call_that_does_not_hold_together_is_refused_and_leaves_nothing_
 
 @pytest.mark.parametrize("kind", ["memory", "files"])
 async def test_an_impossible_parent_does_not_lock_an_imported_context(tmp_path: Path, kind: str) -> None:
-    lines = await talked(tmp_path)
+    lines = await exported_turn(tmp_path)
     core(lines)["parent"] = "../../evil"
     world = World(tmp_path, CALL, DONE, store=files(tmp_path) if kind == "files" else None, ids_from=10**6)
     with suppress(InvalidInput):
@@ -454,7 +454,7 @@ async def test_an_impossible_parent_does_not_lock_an_imported_context(tmp_path: 
 async def test_an_odd_but_consistent_import_can_be_continued_also_after_a_restart(
     tmp_path: Path, change: dict[str, Any]
 ) -> None:
-    lines = await talked(tmp_path)
+    lines = await exported_turn(tmp_path)
     core(lines).update(change)
     context_id = core(lines)["context_id"]
     answers = [Answer(text=str(number), usage=Usage(5, 5)) for number in range(4)]
@@ -477,7 +477,7 @@ async def test_an_odd_but_consistent_import_can_be_continued_also_after_a_restar
 
 @pytest.mark.parametrize("command", ["switch", "merge"])
 async def test_an_imported_failed_turn_is_closed_by_the_next_command(tmp_path: Path, command: str) -> None:
-    lines = await talked(tmp_path)
+    lines = await exported_turn(tmp_path)
     failed = {"type": "failed", "error_message": {"code": "internal"}, "failed_at": AT}
     core(lines).update(state=failed, turn=TURN)
     second_branch(lines)
@@ -521,7 +521,7 @@ async def test_an_invalid_imported_audit_never_breaks_the_explanation_of_a_call(
     odd = {"sequence": 9, "kind": "call_decided", "at": "", "by": "", "previous": "", "hash": ""}
     lines.insert(at, {"type": "audit", "entry": {**odd, "detail": {"call": call["id"], **detail}}})
     context_id = core(lines)["context_id"]
-    world = careful(tmp_path, DONE)
+    world = importing_world(tmp_path, DONE)
     await world.runtime.import_context(packed(lines))
     steps = (await world.runtime.explain_call(context_id, call["id"])).steps
     words = [translate(reason) for step in steps for reason in (step.event, step.why) if reason is not None]
@@ -532,7 +532,7 @@ async def test_an_invalid_imported_audit_never_breaks_the_explanation_of_a_call(
 async def test_a_context_of_an_owner_that_is_no_folders_name_is_refused_and_leaves_nothing_behind(
     tmp_path: Path,
 ) -> None:
-    data = packed(await talked(tmp_path))
+    data = packed(await exported_turn(tmp_path))
     world = World(tmp_path, store=files(tmp_path))
     for owner in ("alice@example.com", "../evil", ""):
         for command in (
@@ -547,14 +547,14 @@ async def test_a_context_of_an_owner_that_is_no_folders_name_is_refused_and_leav
 
 
 async def test_a_file_is_imported_once_however_many_try_at_the_same_time(tmp_path: Path) -> None:
-    data = packed(await talked(tmp_path))
+    data = packed(await exported_turn(tmp_path))
     world = World(tmp_path, store=files(tmp_path))
     imported = await asyncio.gather(*(world.runtime.import_context(data) for _ in range(4)), return_exceptions=True)
     assert sorted(type(each).__name__ for each in imported) == ["Conflict", "Conflict", "Conflict", "Imported"]
     await world.runtime.close()
 
 
-class Hurried(FileStore):
+class ConcurrentImportStore(FileStore):
     """Another import of the same file is done while the first one looks whether the name is free."""
 
     meanwhile: Callable[[], Awaitable[object]] | None = None
@@ -567,8 +567,8 @@ class Hurried(FileStore):
 
 
 async def test_an_export_imported_concurrently_is_not_imported_under_a_second_id(tmp_path: Path) -> None:
-    data = packed(await talked(tmp_path))
-    store = Hurried(tmp_path / "data", now=lambda: AT)
+    data = packed(await exported_turn(tmp_path))
+    store = ConcurrentImportStore(tmp_path / "data", now=lambda: AT)
     world = World(tmp_path, store=store)
     other = World(tmp_path, store=store)
     store.meanwhile = lambda: other.runtime.import_context(data)

@@ -12,16 +12,24 @@ from pilothouse.domain.states import ExecutingTool
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.base import ToolContext
-from tests.support.mcp_tools import DONE, furnished, lender, lends, log_of, ready, says
+from tests.support.mcp_tools import (
+    DONE,
+    answer_with_calls,
+    log_of,
+    ready,
+    set_server_tools,
+    tool_server,
+    world_with_tools,
+)
 
 READS = {"annotations": {"readOnlyHint": True}}
 
 
 async def turn_with(folder: Path, tool: str, *, trusted: bool = True) -> tuple[World, CallRecord]:
     """A turn in which the model calls a tool of an MCP server, whose annotations count where it is trusted."""
-    lends(folder / "docs", {"name": tool, **READS})
-    definition = lender(folder / "docs", trusted=trusted)
-    world = furnished(folder, says((f"docs__{tool}", {"text": "here"})), DONE, mcp=[definition])
+    set_server_tools(folder / "docs", {"name": tool, **READS})
+    definition = tool_server(folder / "docs", trusted=trusted)
+    world = world_with_tools(folder, answer_with_calls((f"docs__{tool}", {"text": "here"})), DONE, mcp=[definition])
     async with world.runtime:
         await ready(world.runtime, "docs")
         context_id = await world.start("agent")
@@ -30,25 +38,25 @@ async def turn_with(folder: Path, tool: str, *, trusted: bool = True) -> tuple[W
     return world, call
 
 
-def attempts(world: World) -> list[int]:
+def attempt_counts(world: World) -> list[int]:
     return sorted({state.attempt for state in world.entered if isinstance(state, ExecutingTool)})
 
 
 async def test_a_read_only_call_is_tried_again_after_its_server_ended(tmp_path: Path) -> None:
     world, call = await turn_with(tmp_path, "die_once")
-    assert (call.status, attempts(world)) == ("executed", [1, 2])
+    assert (call.status, attempt_counts(world)) == ("executed", [1, 2])
     assert sum(line.startswith("die_once") for line in log_of(tmp_path / "docs")) == 2
 
 
 async def test_a_read_only_call_is_tried_again_only_once(tmp_path: Path) -> None:
     world, call = await turn_with(tmp_path, "die")
-    assert (call.status, attempts(world)) == ("failed", [1, 2])
+    assert (call.status, attempt_counts(world)) == ("failed", [1, 2])
     assert sum(line.startswith("die ") for line in log_of(tmp_path / "docs")) == 2
 
 
 async def test_a_call_that_may_change_something_is_never_tried_again(tmp_path: Path) -> None:
     world, call = await turn_with(tmp_path, "die_once", trusted=False)
-    assert (call.status, attempts(world)) == ("failed", [1])
+    assert (call.status, attempt_counts(world)) == ("failed", [1])
     assert sum(line.startswith("die_once") for line in log_of(tmp_path / "docs")) == 1
 
 
@@ -63,7 +71,7 @@ class LostTool(NoteTool):
 @pytest.mark.parametrize(("mode", "runs"), [("agent", 2), ("review", 2), ("supervised", 1), ("ask", 1)])
 async def test_a_call_is_retried_only_if_the_present_mode_allows_it(tmp_path: Path, mode: str, runs: int) -> None:
     lost = LostTool("look", "read_only", hold=True)
-    world = World(tmp_path, says(("look", {"text": "here"})), DONE, tools=[lost])
+    world = World(tmp_path, answer_with_calls(("look", {"text": "here"})), DONE, tools=[lost])
     async with world.runtime:
         context_id = await world.start("agent")
         await world.runtime.send(context_id, "go")

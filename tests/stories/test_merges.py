@@ -41,7 +41,7 @@ def kinds(messages: Sequence[Message]) -> list[str]:
     return [type(message).__name__ for message in messages]
 
 
-def results_told(world: World) -> list[str]:
+def results_in_last_request(world: World) -> list[str]:
     """The results of calls in the last request."""
     assert_valid_request(world.model.requests[-1])
     decoded = map(msgspec.json.decode, world.model.requests[-1].messages)
@@ -51,7 +51,7 @@ def results_told(world: World) -> list[str]:
 # results apart from their calls
 
 
-async def called(tmp_path: Path) -> tuple[World, ContextId, list[Message]]:
+async def context_with_call(tmp_path: Path) -> tuple[World, ContextId, list[Message]]:
     """A call and its result on main; an empty branch is active."""
     world = World(tmp_path, CALL, *answers(4))
     context_id = await world.start("agent")
@@ -64,7 +64,7 @@ async def called(tmp_path: Path) -> tuple[World, ContextId, list[Message]]:
 
 
 async def test_a_result_cherry_picked_without_its_call_is_a_conflict(tmp_path: Path) -> None:
-    world, context_id, (text, request, result, _) = await called(tmp_path)
+    world, context_id, (text, request, result, _) = await context_with_call(tmp_path)
     chosen = [request.id, text.id, result.id]
     done = await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=chosen)
     assert {(conflict.kind, conflict.message_id) for conflict in done.conflicts} == {
@@ -72,39 +72,39 @@ async def test_a_result_cherry_picked_without_its_call_is_a_conflict(tmp_path: P
         ("call_left_behind", result.id),
     }
     await world.turn(context_id)
-    assert results_told(world) == ["Not run."]
+    assert results_in_last_request(world) == ["Not run."]
 
 
 async def test_a_result_cherry_picked_before_its_call_is_a_conflict(tmp_path: Path) -> None:
-    world, context_id, (_, request, result, _) = await called(tmp_path)
+    world, context_id, (_, request, result, _) = await context_with_call(tmp_path)
     done = await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[result.id, request.id])
     assert {(conflict.kind, conflict.message_id) for conflict in done.conflicts} == {
         ("result_left_behind", request.id),
         ("call_left_behind", result.id),
     }
     await world.turn(context_id)
-    assert results_told(world) == ["Not run."]
+    assert results_in_last_request(world) == ["Not run."]
 
 
 @pytest.mark.parametrize("between", [False, True], ids=["at once", "after a turn"])
 async def test_a_result_cherry_picked_later_is_a_conflict_after_another_message(tmp_path: Path, between: bool) -> None:
-    world, context_id, (_, request, result, _) = await called(tmp_path)
+    world, context_id, (_, request, result, _) = await context_with_call(tmp_path)
     await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[request.id])
     if between:
         await world.turn(context_id, "hm")
     done = await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[result.id])
     assert [conflict.kind for conflict in done.conflicts] == (["call_left_behind"] if between else [])
     await world.turn(context_id)
-    assert results_told(world) == ["Not run." if between else "noted x"]
+    assert results_in_last_request(world) == ["Not run." if between else "noted x"]
 
 
 async def test_a_whole_branch_with_calls_and_results_is_merged_without_a_conflict(tmp_path: Path) -> None:
-    world, context_id, messages = await called(tmp_path)
+    world, context_id, messages = await context_with_call(tmp_path)
     await world.runtime.set_prompt_addition(context_id, "Be brief.")
     done = await world.runtime.merge(context_id, MAIN)
     assert (done.merged, done.conflicts) == (len(messages), ())
     await world.turn(context_id)
-    assert results_told(world) == ["noted x"]
+    assert results_in_last_request(world) == ["noted x"]
 
 
 # forks at and around marks
@@ -138,7 +138,7 @@ async def test_a_fork_at_or_around_a_notice_never_separates_a_call_from_its_resu
     assert await world.runtime.read_messages(context_id, branch="fork") == messages[:length]
     await world.runtime.switch_branch(context_id, "fork")
     await world.turn(context_id, "more")
-    assert results_told(world) == (["noted x"] if length > 1 else [])
+    assert results_in_last_request(world) == (["noted x"] if length > 1 else [])
 
 
 async def test_a_fork_at_a_call_that_still_waits_ends_with_it(tmp_path: Path) -> None:
@@ -153,11 +153,11 @@ async def test_a_fork_at_a_call_that_still_waits_ends_with_it(tmp_path: Path) ->
     await world.runtime.cancel(context_id)
     await world.runtime.switch_branch(context_id, "mark")
     await world.turn(context_id, "more")
-    assert results_told(world) == ["Not run."]
+    assert results_in_last_request(world) == ["Not run."]
 
 
 async def test_results_merged_after_a_notice_stay_with_their_call(tmp_path: Path) -> None:
-    world, context_id, (_, request, result, _) = await called(tmp_path)
+    world, context_id, (_, request, result, _) = await context_with_call(tmp_path)
     await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[request.id])
     await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[result.id])
     messages = await world.runtime.read_messages(context_id)

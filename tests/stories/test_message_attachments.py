@@ -20,9 +20,9 @@ from pilothouse.runtime.limits import Limits
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from tests.stories.test_request_building import NEVER, WITH_DATA, cut_off
-from tests.support.full_windows import MANY_WORDS, Small, looks
-from tests.support.held_store import DONE, asks
+from tests.stories.test_request_building import NEVER, WITH_DATA, cancelled_turn
+from tests.support.full_windows import MANY_WORDS, SmallWindowWorld, look_calls
+from tests.support.held_store import DONE, calls_answer
 
 TOLD = ["[data that the person is looking at: a table, t.csv]\nx,y", "first extra", "second extra"]
 OTHER = MessageAttachments(None, ("something else",))
@@ -47,7 +47,7 @@ def files(tmp_path: Path) -> FileStore:
 
 
 async def test_attachments_are_stored_with_the_message_and_sent_in_the_rounds_of_its_turn_only(tmp_path: Path) -> None:
-    world = World(tmp_path, DONE, looks("a"), looks("b"), DONE, DONE)
+    world = World(tmp_path, DONE, look_calls("a"), look_calls("b"), DONE, DONE)
     context_id = await world.start()
     await world.turn(context_id)
     await world.turn(context_id, attached=WITH_DATA)
@@ -73,12 +73,12 @@ async def test_attachments_of_several_payloads_are_stored_once(tmp_path: Path) -
 
 
 async def test_attachments_survive_a_restart_while_a_call_waits_for_approval(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "a")), store=files(tmp_path))
+    world = World(tmp_path, calls_answer(("change", "a")), store=files(tmp_path))
     context_id = await world.start("supervised")
     extra = ClientMetadata(extra={"open_files": ["src/a.py"]})
     await world.turn(context_id, attached=WITH_DATA, client_metadata=extra)
     await world.runtime.close()
-    again = World(tmp_path, looks("b"), DONE, DONE, store=files(tmp_path), ids_from=10_000)
+    again = World(tmp_path, look_calls("b"), DONE, DONE, store=files(tmp_path), ids_from=10_000)
     async with again.runtime:
         assert isinstance((await again.runtime.context(context_id)).state, AwaitingToolApproval)
         await again.runtime.switch_mode(context_id, "agent")
@@ -90,9 +90,9 @@ async def test_attachments_survive_a_restart_while_a_call_waits_for_approval(tmp
 
 
 async def test_every_continue_sends_the_attachments_again(tmp_path: Path) -> None:
-    world = World(tmp_path, looks("a"), NEVER, looks("b"), NEVER, DONE, DONE)
+    world = World(tmp_path, look_calls("a"), NEVER, look_calls("b"), NEVER, DONE, DONE)
     context_id = await world.start()
-    await cut_off(world, context_id, times=2, attached=WITH_DATA)
+    await cancelled_turn(world, context_id, times=2, attached=WITH_DATA)
     live = await world.runtime.context(context_id)
     await world.runtime.continue_turn(context_id)
     with world.runtime.signals([context_id]) as signals:
@@ -107,7 +107,7 @@ async def test_every_continue_sends_the_attachments_again(tmp_path: Path) -> Non
 
 
 async def test_a_continue_after_many_rounds_still_sends_the_attachments(tmp_path: Path) -> None:
-    rounds = [looks(str(number)) for number in range(40)]
+    rounds = [look_calls(str(number)) for number in range(40)]
     world = World(tmp_path, *rounds, DONE, limits=Limits(rounds=40))
     context_id = await world.start()
     await world.turn(context_id, attached=WITH_DATA)
@@ -121,7 +121,7 @@ async def test_a_continue_after_a_refused_message_of_an_earlier_turn_sends_only_
     world = World(tmp_path, DONE, NEVER, DONE)
     context_id = await world.start()
     await world.turn(context_id, attached=WITH_DATA)
-    await cut_off(world, context_id, times=2, attached=OTHER)
+    await cancelled_turn(world, context_id, times=2, attached=OTHER)
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     assert endings(world) == [TOLD, ["something else"], ["something else"]]
@@ -129,7 +129,7 @@ async def test_a_continue_after_a_refused_message_of_an_earlier_turn_sends_only_
 
 async def test_attachments_of_a_queued_message_wait_with_it(tmp_path: Path) -> None:
     look = NoteTool("look", "read_only", hold=True)
-    world = World(tmp_path, looks("a"), DONE, looks("b"), DONE, DONE, tools=[look])
+    world = World(tmp_path, look_calls("a"), DONE, look_calls("b"), DONE, DONE, tools=[look])
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
     await look.started.wait()
@@ -144,7 +144,7 @@ async def test_attachments_of_a_queued_message_wait_with_it(tmp_path: Path) -> N
 
 async def test_editing_a_queued_message_replaces_its_attachments(tmp_path: Path) -> None:
     look = NoteTool("look", "read_only", hold=True)
-    world = World(tmp_path, looks("a"), DONE, DONE, DONE, tools=[look])
+    world = World(tmp_path, look_calls("a"), DONE, DONE, DONE, tools=[look])
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
     await look.started.wait()
@@ -157,7 +157,7 @@ async def test_editing_a_queued_message_replaces_its_attachments(tmp_path: Path)
 
 
 async def test_editing_a_message_replaces_its_attachments(tmp_path: Path) -> None:
-    world = World(tmp_path, DONE, looks("a"), DONE, DONE)
+    world = World(tmp_path, DONE, look_calls("a"), DONE, DONE)
     context_id = await world.start()
     sent = await world.runtime.send(context_id, "one", attached=WITH_DATA)
     await world.runtime.rested(context_id)
@@ -169,7 +169,7 @@ async def test_editing_a_message_replaces_its_attachments(tmp_path: Path) -> Non
 
 
 async def test_a_compression_in_the_middle_of_the_turn_keeps_the_attachments(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     before = len(world.model.requests)
     await world.turn(context_id, f"and then {MANY_WORDS}", attached=WITH_DATA)
@@ -262,7 +262,7 @@ async def prompt_with(tmp_path: Path, extra: Any) -> str:
 
 
 async def test_open_files_are_at_the_end_of_the_prompt_for_their_turn_only(tmp_path: Path) -> None:
-    world = World(tmp_path, looks("a"), DONE, DONE)
+    world = World(tmp_path, look_calls("a"), DONE, DONE)
     context_id = await world.start()
     named = ClientMetadata(extra={"open_files": ["src/a.py", "b c.md"], "other": 1})
     await world.turn(context_id, client_metadata=named)

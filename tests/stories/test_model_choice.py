@@ -19,7 +19,7 @@ from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.window.model_messages import as_calls, to_model_message, tokens_in
 from pilothouse.window.tokens import counter_for
-from tests.support.full_windows import WORDS, Small, looks
+from tests.support.full_windows import WORDS, SmallWindowWorld, look_calls
 from tests.support.held_store import DELEGATES, DONE, child_of, family
 
 USED = Usage(input_tokens=1_000_000, output_tokens=100_000)
@@ -36,7 +36,7 @@ PERSONAS = [
 MIXED = f"Straße, 你好, naïve camelCaseWords {'0123456789' * 5} " * 4
 
 
-def choosing(folder: Path, *answers: Answer, **options: Any) -> World:
+def world_with_models(folder: Path, *answers: Answer, **options: Any) -> World:
     defaults: dict[str, Any] = {
         "models": ["small", "large"],
         "catalog": ModelCatalog(FACTS),
@@ -47,7 +47,7 @@ def choosing(folder: Path, *answers: Answer, **options: Any) -> World:
 
 
 async def test_the_model_of_a_context_overrides_its_personas_and_that_the_default(tmp_path: Path) -> None:
-    world = choosing(tmp_path, *[DONE] * 6)
+    world = world_with_models(tmp_path, *[DONE] * 6)
     context_id = await world.start()
     steps: Sequence[tuple[dict[str, Any], str]] = [
         ({}, "test"),
@@ -68,19 +68,19 @@ async def test_the_model_of_a_context_overrides_its_personas_and_that_the_defaul
 
 async def test_a_model_that_is_gone_is_replaced_by_the_next_in_line(tmp_path: Path) -> None:
     store = FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
-    world = choosing(tmp_path, store=store)
+    world = world_with_models(tmp_path, store=store)
     context_id = await world.runtime.create_context(tmp_path, model="large", persona="thrifty")
     await world.runtime.close()
     for models, expected in ((["small"], "small"), ([], "test"), (["small", "large"], "large")):
         store = FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
-        again = choosing(tmp_path, DONE, store=store, models=models, ids_from=1000)
+        again = world_with_models(tmp_path, DONE, store=store, models=models, ids_from=1000)
         await again.turn(context_id)
         await again.runtime.close()
         assert again.model.requests[0].model == expected
 
 
 async def test_an_unknown_name_is_refused_with_the_known_ones_and_nothing_changes(tmp_path: Path) -> None:
-    world = choosing(tmp_path)
+    world = world_with_models(tmp_path)
     context_id = await world.runtime.create_context(tmp_path, model="small")
     for attempt in (
         world.runtime.create_context(tmp_path, model="huge"),
@@ -105,7 +105,7 @@ async def test_a_sub_agent_uses_the_model_of_its_parent(tmp_path: Path) -> None:
 
 async def test_the_budget_follows_the_model_unless_the_person_has_set_one(tmp_path: Path) -> None:
     for token_budget, expected in ((None, [50_000, 9_000, 900_000]), (7_000, [7_000] * 3)):
-        world = choosing(tmp_path, token_budget=token_budget)
+        world = world_with_models(tmp_path, token_budget=token_budget)
         budgets = []
         for name in FACTS:
             context_id = await world.runtime.create_context(tmp_path, model=name)
@@ -113,13 +113,13 @@ async def test_the_budget_follows_the_model_unless_the_person_has_set_one(tmp_pa
             assert (meter.trigger, meter.target) == (meter.budget * 8 // 10, meter.budget // 2)
             budgets.append(meter.budget)
         assert budgets == expected
-    world = choosing(tmp_path, catalog=ModelCatalog({}))
+    world = world_with_models(tmp_path, catalog=ModelCatalog({}))
     assert (await world.runtime.meter(await world.start())).budget == 128_000, "of an unknown one, the usual"
 
 
 async def test_a_smaller_model_compresses_the_history_of_a_larger_one(tmp_path: Path) -> None:
     facts = {"test": ModelFacts(window=100_000), "tiny": ModelFacts(window=4_000)}
-    world = Small(tmp_path, models=["tiny"], catalog=ModelCatalog(facts))
+    world = SmallWindowWorld(tmp_path, models=["tiny"], catalog=ModelCatalog(facts))
     context_id = await world.start()
     for number in range(20):
         await world.turn(context_id, f"{number} {WORDS}")
@@ -137,7 +137,7 @@ async def test_a_smaller_model_compresses_the_history_of_a_larger_one(tmp_path: 
 
 
 async def test_an_answer_names_its_model_even_if_another_is_chosen_meanwhile(tmp_path: Path) -> None:
-    world = choosing(tmp_path, Answer(text="from the first", usage=USED, delta_delay=0.01), DONE)
+    world = world_with_models(tmp_path, Answer(text="from the first", usage=USED, delta_delay=0.01), DONE)
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
     live = await world.runtime.context(context_id)
@@ -153,7 +153,7 @@ async def test_an_answer_names_its_model_even_if_another_is_chosen_meanwhile(tmp
 
 async def test_a_model_chosen_between_two_rounds_is_used_in_the_next(tmp_path: Path) -> None:
     look = NoteTool("look", "read_only", hold=True)
-    world = choosing(tmp_path, looks("a"), DONE, tools=[look])
+    world = world_with_models(tmp_path, look_calls("a"), DONE, tools=[look])
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
     await look.started.wait()
@@ -166,7 +166,7 @@ async def test_a_model_chosen_between_two_rounds_is_used_in_the_next(tmp_path: P
 
 
 async def test_a_cost_uses_the_price_of_the_model_that_answered(tmp_path: Path) -> None:
-    world = choosing(tmp_path, *[Answer(text="x", usage=USED)] * 3)
+    world = world_with_models(tmp_path, *[Answer(text="x", usage=USED)] * 3)
     context_id = await world.start()
     costs = []
     for model in ("test", "small", "large"):
@@ -174,14 +174,14 @@ async def test_a_cost_uses_the_price_of_the_model_that_answered(tmp_path: Path) 
         await world.turn(context_id)
         costs.append((await world.runtime.usage(context_id)).own.cost)
     assert costs == [2.0, 6.0, 6.0]
-    unpriced = choosing(tmp_path, Answer(text="x", usage=USED))
+    unpriced = world_with_models(tmp_path, Answer(text="x", usage=USED))
     context_id = await unpriced.runtime.create_context(tmp_path, model="large")
     await unpriced.turn(context_id)
     assert (await unpriced.runtime.usage(context_id)).own.cost is None, "what has no known price costs nothing known"
 
 
 async def test_answers_name_the_persona_of_their_request(tmp_path: Path) -> None:
-    world = choosing(tmp_path, looks("a"), DONE)
+    world = world_with_models(tmp_path, look_calls("a"), DONE)
     context_id = await world.runtime.create_context(tmp_path, persona="thrifty")
     await world.turn(context_id)
     messages = await world.runtime.read_messages(context_id)
@@ -209,7 +209,7 @@ async def test_the_token_count_stored_with_a_message_is_that_of_its_encoded_form
     calls = tuple(ScriptedCall(tool="look", arguments={"text": text}) for text in (MIXED, "b"))
     odd = (ScriptedCall(tool="no such töol", arguments="not json"),)
     answers = Answer(text=MIXED, calls=calls), Answer(calls=odd), Answer(text=MIXED)
-    world = choosing(tmp_path, *answers)
+    world = world_with_models(tmp_path, *answers)
     context_id = await world.runtime.create_context(tmp_path, model=model)
     payloads = [{"type": "text", "content": MIXED}, {"type": "file_reference", "path": "a.txt"}]
     await world.runtime.send(context_id, payloads)
@@ -229,7 +229,7 @@ async def test_the_token_count_stored_with_a_message_is_that_of_its_encoded_form
 
 
 async def test_with_another_tokenizer_messages_are_counted_again_and_stored_counts_stay(tmp_path: Path) -> None:
-    world = choosing(tmp_path, Answer(text=MIXED), Answer(text=MIXED))
+    world = world_with_models(tmp_path, Answer(text=MIXED), Answer(text=MIXED))
     context_id = await world.start()
     await world.turn(context_id, MIXED)
     before = await world.runtime.read_messages(context_id)
@@ -253,7 +253,7 @@ async def test_with_another_tokenizer_messages_are_counted_again_and_stored_coun
 
 @pytest.mark.parametrize("change", [{"model": "small"}, {"persona": "thrifty"}], ids=["chosen", "by persona"])
 async def test_the_token_ratio_of_one_model_does_not_apply_to_another(tmp_path: Path, change: dict[str, Any]) -> None:
-    world = choosing(tmp_path, Answer(text="x", usage=Usage(900, 1)), DONE)
+    world = world_with_models(tmp_path, Answer(text="x", usage=Usage(900, 1)), DONE)
     context_id = await world.start()
     await world.runtime.set_prompt_addition(context_id, MIXED * 3)
     await world.turn(context_id)

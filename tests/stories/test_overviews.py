@@ -17,10 +17,10 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.window.tokens import counter_for
-from tests.stories.test_request_building import NEVER, asked
+from tests.stories.test_request_building import NEVER, wait_for_requests
 from tests.support.assertions import instance_of
-from tests.support.full_windows import MANY_WORDS, Small, looks, text_of
-from tests.support.held_store import DELEGATES, DONE, HeldStore, asks, child_of, family, nothing
+from tests.support.full_windows import MANY_WORDS, SmallWindowWorld, look_calls, text_of
+from tests.support.held_store import DELEGATES, DONE, HeldStore, calls_answer, child_of, family, no_write
 
 USUAL = OverviewSettings()
 
@@ -37,7 +37,7 @@ def files(tmp_path: Path) -> FileStore:
     return FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
 
 
-def told(world: World) -> list[str | None]:
+def overviews_sent(world: World) -> list[str | None]:
     """The overview in the prompt of each request of a turn."""
     overviews: list[str | None] = []
     for request in world.model.requests:
@@ -58,7 +58,7 @@ async def exported(pieces: AsyncIterator[bytes]) -> bytes:
 
 
 async def test_the_overview_is_stored_with_the_first_turn_and_sent_in_every_round(folder: Path) -> None:
-    world = World(folder, looks("a"), DONE, DONE, overview=USUAL)
+    world = World(folder, look_calls("a"), DONE, DONE, overview=USUAL)
     context_id = await world.start()
     assert await stored(world, context_id) == []
     await world.turn(context_id)
@@ -66,7 +66,7 @@ async def test_the_overview_is_stored_with_the_first_turn_and_sent_in_every_roun
     await world.turn(context_id)
     (overview,) = await stored(world, context_id)
     assert (overview.kind, overview.role, overview.detail["by"]) == ("injection", "system", "runtime")
-    assert told(world) == [overview.content] * 3
+    assert overviews_sent(world) == [overview.content] * 3
     assert overview.content.startswith(f"Workspace: {folder}\n")
     assert "first.py" in overview.content
     assert "second.py" not in overview.content
@@ -89,7 +89,7 @@ async def test_a_disabled_overview_is_not_stored(folder: Path) -> None:
         world = World(folder, DONE, overview=settings)
         context_id = await world.start()
         await world.turn(context_id)
-        assert told(world) == [None]
+        assert overviews_sent(world) == [None]
         assert await stored(world, context_id) == []
 
 
@@ -105,7 +105,7 @@ async def test_the_overview_is_renewed_after_a_number_of_messages_and_the_newest
         await world.turn(context_id)
     overviews = await stored(world, context_id)
     assert len(overviews) == (6 if every == 1 else 3)
-    newest = [[f"n{number}.py" in (text or "") for number in range(6)].count(True) for text in told(world)]
+    newest = [[f"n{number}.py" in (text or "") for number in range(6)].count(True) for text in overviews_sent(world)]
     assert newest == ([1, 2, 3, 4, 5, 6] if every == 1 else [1, 1, 3, 3, 5, 5])
 
 
@@ -122,7 +122,7 @@ async def test_the_overview_is_renewed_in_another_workspace(folder: Path, tmp_pa
     assert "overview" not in {part.name for part in (await world.runtime.read_window(copy)).parts}
     await world.turn(copy)
     await world.turn(same)
-    first, second, third = told(world)
+    first, second, third = overviews_sent(world)
     assert first == third
     assert second is not None
     assert "other.py" in second
@@ -135,7 +135,7 @@ async def test_a_sub_agent_gets_the_overview_too(folder: Path) -> None:
     world = family(folder, DELEGATES, DONE, DONE, overview=USUAL)
     context_id = await world.start()
     await world.turn(context_id)
-    assert None not in told(world)
+    assert None not in overviews_sent(world)
     assert len(await stored(world, await child_of(world, context_id))) == 1
 
 
@@ -146,7 +146,7 @@ async def test_each_branch_gets_its_newest_overview(folder: Path) -> None:
     await world.turn(context_id)
     await world.runtime.switch_branch(context_id, "idea")
     await world.turn(context_id)
-    first, second = told(world)
+    first, second = overviews_sent(world)
     assert first == second is not None
     assert await stored(world, context_id, "idea") == []
 
@@ -157,17 +157,17 @@ async def test_the_overview_survives_a_restart_and_a_compression(folder: Path, t
     await world.turn(context_id)
     await world.runtime.close()
     (folder / "later.py").write_text("x")
-    again = Small(folder, store=files(tmp_path), overview=USUAL, ids_from=10_000)
+    again = SmallWindowWorld(folder, store=files(tmp_path), overview=USUAL, ids_from=10_000)
     async with again.runtime:
         await again.fill(context_id)
         await again.turn(context_id, f"and then {MANY_WORDS}")
         assert len(await again.summaries(context_id)) == 1
         await again.turn(context_id)
-        assert len(set(told(again))) == 1
-        assert told(again)[0] == told(world)[0]
+        assert len(set(overviews_sent(again))) == 1
+        assert overviews_sent(again)[0] == overviews_sent(world)[0]
         assert await stored(again, context_id) == []
         assert len(await stored(again, context_id, "main-original")) == 1
-        for request in again.model.asked_for("summary"):
+        for request in again.model.requests_for("summary"):
             assert "Workspace: " not in text_of(request)
 
 
@@ -178,17 +178,17 @@ async def in_state(folder: Path, kind: str) -> tuple[World, str]:
     look = NoteTool("look", "read_only", hold=True)
     answers = {
         "idle": [DONE],
-        "waiting": [asks(("change", "a")), DONE],
+        "waiting": [calls_answer(("change", "a")), DONE],
         "asked": [NEVER],
-        "running": [looks("a"), DONE],
-        "paused": [looks("a"), DONE],
+        "running": [look_calls("a"), DONE],
+        "paused": [look_calls("a"), DONE],
         "refused": [],
     }[kind]
     world = World(folder, *answers, tools=[look])
     context_id = await world.start("review")
     await world.runtime.send(context_id, "go")
     if kind == "asked":
-        await asked(world, context_id, 1)
+        await wait_for_requests(world, context_id, 1)
     elif kind in ("running", "paused"):
         await look.started.wait()
         if kind == "paused":
@@ -223,7 +223,7 @@ async def test_a_requested_overview_is_stored_in_any_state_and_sent_from_the_nex
     if kind in ("waiting", "paused", "running"):
         live = await world.runtime.rested(context_id)
         assert isinstance(live.state, Idle)
-        assert told(world) == [None, overview.content]
+        assert overviews_sent(world) == [None, overview.content]
         assert b"Not run." not in b"".join(world.model.requests[-1].messages), "it parts no call from its result"
     elif kind == "asked":
         await world.runtime.cancel(context_id)
@@ -237,7 +237,7 @@ async def test_a_requested_overview_is_stored_even_if_automatic_ones_are_disable
     context_id = await world.start()
     await world.runtime.add_overview(context_id)
     await world.turn(context_id)
-    assert "first.py" in (told(world)[0] or "")
+    assert "first.py" in (overviews_sent(world)[0] or "")
 
 
 async def test_a_requested_overview_that_the_store_refuses_changes_nothing(folder: Path) -> None:
@@ -247,10 +247,10 @@ async def test_a_requested_overview_that_the_store_refuses_changes_nothing(folde
     store.refuses = lambda _, change: bool(change.core.overview)
     with pytest.raises(Exception, match="as it was told to"):
         await world.runtime.add_overview(context_id)
-    store.refuses = nothing
+    store.refuses = no_write
     assert await stored(world, context_id) == []
     await world.turn(context_id)
-    assert told(world) == [None]
+    assert overviews_sent(world) == [None]
 
 
 async def test_a_turn_whose_overview_the_store_refused_continues_with_it(folder: Path) -> None:
@@ -261,13 +261,13 @@ async def test_a_turn_whose_overview_the_store_refused_continues_with_it(folder:
     await world.turn(context_id)
     live = await world.runtime.context(context_id)
     assert world.model.requests == []
-    store.refuses = nothing
+    store.refuses = no_write
     assert not isinstance(live.state, Failed)
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     assert isinstance(live.state, Idle)
     assert len(await stored(world, context_id)) == 1
-    assert "first.py" in (told(world)[0] or "")
+    assert "first.py" in (overviews_sent(world)[0] or "")
 
 
 # unreadable and hostile folders
@@ -279,7 +279,7 @@ async def test_a_workspace_that_is_gone_stops_no_turn(folder: Path) -> None:
     shutil.rmtree(folder)
     await world.turn(context_id)
     assert isinstance((await world.runtime.context(context_id)).state, Idle)
-    assert told(world) == [None]
+    assert overviews_sent(world) == [None]
     with pytest.raises(InvalidInput) as caught:
         await world.runtime.add_overview(context_id)
     assert caught.value.reason.code is Code.INVALID_WORKSPACE
@@ -288,7 +288,7 @@ async def test_a_workspace_that_is_gone_stops_no_turn(folder: Path) -> None:
     folder.mkdir()
     (folder / "back.py").write_text("x")
     await world.turn(context_id)
-    assert "back.py" in (told(world)[1] or "")
+    assert "back.py" in (overviews_sent(world)[1] or "")
 
 
 async def test_a_removed_workspace_keeps_its_last_overview(folder: Path) -> None:
@@ -297,7 +297,7 @@ async def test_a_removed_workspace_keeps_its_last_overview(folder: Path) -> None
     await world.turn(context_id)
     shutil.rmtree(folder)
     await world.turn(context_id)
-    first, second = told(world)
+    first, second = overviews_sent(world)
     assert first == second is not None
 
 
@@ -327,7 +327,7 @@ async def test_hostile_names_are_one_line_each_in_the_prompt(folder: Path) -> No
     world = World(folder, Answer(text="x"), overview=OverviewSettings(parts=frozenset({"tree", "recent"})))
     context_id = await world.start("plan")
     await world.turn(context_id)
-    (text,) = told(world)
+    (text,) = overviews_sent(world)
     assert text is not None
     lines = text.split("\n")
     assert all(line.isprintable() for line in lines)

@@ -11,7 +11,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from tests.support.assertions import content_of
-from tests.support.held_store import DONE, asks
+from tests.support.held_store import DONE, calls_answer
 
 
 def files(tmp_path: Path) -> FileStore:
@@ -29,7 +29,7 @@ async def paused_at_work(world: World, blocking_tool: NoteTool, mode: str) -> Co
 
 async def test_a_pause_takes_effect_before_the_next_call_and_resume_continues(tmp_path: Path) -> None:
     blocking_tool = NoteTool("held", "mutating", hold=True)
-    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[blocking_tool])
+    world = World(tmp_path, calls_answer(("held", "a"), ("change", "b")), DONE, tools=[blocking_tool])
     context_id = await paused_at_work(world, blocking_tool, "agent")
     blocking_tool.release.set()
     live = await world.runtime.rested(context_id)
@@ -47,7 +47,7 @@ async def test_a_pause_takes_effect_before_the_next_call_and_resume_continues(tm
 
 async def test_a_pause_before_a_request_survives_a_restart(tmp_path: Path) -> None:
     blocking_tool = NoteTool("held", "read_only", hold=True)
-    world = World(tmp_path, asks(("held", "a")), tools=[blocking_tool], store=files(tmp_path))
+    world = World(tmp_path, calls_answer(("held", "a")), tools=[blocking_tool], store=files(tmp_path))
     context_id = await paused_at_work(world, blocking_tool, "agent")
     blocking_tool.release.set()
     live = await world.runtime.rested(context_id)
@@ -63,7 +63,7 @@ async def test_a_pause_before_a_request_survives_a_restart(tmp_path: Path) -> No
 
 async def test_approvals_while_paused_are_recorded_and_start_nothing(tmp_path: Path) -> None:
     blocking_tool = NoteTool("held", "read_only", hold=True)
-    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[blocking_tool])
+    world = World(tmp_path, calls_answer(("held", "a"), ("change", "b")), DONE, tools=[blocking_tool])
     context_id = await paused_at_work(world, blocking_tool, "review")
     blocking_tool.release.set()
     await world.runtime.rested(context_id)
@@ -80,7 +80,7 @@ async def test_a_switch_while_paused_decides_and_starts_nothing_and_the_new_mode
     tmp_path: Path,
 ) -> None:
     blocking_tool = NoteTool("held", "read_only", hold=True)
-    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[blocking_tool])
+    world = World(tmp_path, calls_answer(("held", "a"), ("change", "b")), DONE, tools=[blocking_tool])
     context_id = await paused_at_work(world, blocking_tool, "review")
     blocking_tool.release.set()
     await world.runtime.rested(context_id)
@@ -96,9 +96,9 @@ async def test_a_paused_turn_can_be_cancelled_and_a_pause_withdrawn(tmp_path: Pa
     blocking_tool = NoteTool("held", "mutating", hold=True)
     world = World(
         tmp_path,
-        asks(("held", "a"), ("change", "b")),
+        calls_answer(("held", "a"), ("change", "b")),
         DONE,
-        asks(("held", "c"), ("change", "d")),
+        calls_answer(("held", "c"), ("change", "d")),
         tools=[blocking_tool],
     )
     context_id = await paused_at_work(world, blocking_tool, "agent")

@@ -15,16 +15,16 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
 from tests.stories.test_trust import statuses, trust
 from tests.support.assertions import present
-from tests.support.held_store import DELEGATES, DONE, asks, child_of, family, waiting_child
-from tests.support.mcp_tools import furnished
+from tests.support.held_store import DELEGATES, DONE, calls_answer, child_of, family, waiting_child
+from tests.support.mcp_tools import world_with_tools
 
 READER = Persona("reader", tools=ToolPolicy(denied=frozenset({"change"})))
 CHANGER = Persona("changer", tools=ToolPolicy(allowed=frozenset({"change", "delegate"})))
 CATEGORY = Persona("category", tools=ToolPolicy(denied_categories=frozenset({"external"})))
-BOTH = asks(("change", "a"), ("look", "b"))
+BOTH = calls_answer(("change", "a"), ("look", "b"))
 
 
-def known(workspace: str | None) -> Personas:
+def personas_for(workspace: str | None) -> Personas:
     return Personas([READER, CHANGER, CATEGORY])
 
 
@@ -32,7 +32,7 @@ def files(tmp_path: Path) -> FileStore:
     return FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
 
 
-def brings(folder: Path, name: str, text: str) -> None:
+def add_project_persona(folder: Path, name: str, text: str) -> None:
     where = folder / ".pilothouse/personas"
     where.mkdir(parents=True, exist_ok=True)
     (where / f"{name}.toml").write_text(text)
@@ -53,7 +53,7 @@ def offered(world: World, request: int = 0) -> set[str]:
 
 @pytest.mark.parametrize("mode", ["agent", "supervised", "review", "plan"])
 async def test_a_denied_tool_is_neither_offered_nor_run_in_any_mode(tmp_path: Path, mode: str) -> None:
-    world = World(tmp_path, asks(("change", "a")), DONE, personas=known)
+    world = World(tmp_path, calls_answer(("change", "a")), DONE, personas=personas_for)
     context_id = await world.runtime.create_context(tmp_path, mode=mode, persona="reader")
     await world.runtime.give_rule("allow", Scope(tool="change"), context_id=context_id)
     await world.turn(context_id)
@@ -63,7 +63,7 @@ async def test_a_denied_tool_is_neither_offered_nor_run_in_any_mode(tmp_path: Pa
 
 
 async def test_a_call_denied_by_the_persona_does_not_stop_the_others(tmp_path: Path) -> None:
-    world = World(tmp_path, BOTH, DONE, personas=known)
+    world = World(tmp_path, BOTH, DONE, personas=personas_for)
     context_id = await world.runtime.create_context(tmp_path, persona="reader")
     await world.turn(context_id)
     assert (world.change.ran, world.look.ran) == ([], ["b"])
@@ -72,7 +72,7 @@ async def test_a_call_denied_by_the_persona_does_not_stop_the_others(tmp_path: P
 
 
 async def test_a_whole_category_can_be_denied(tmp_path: Path) -> None:
-    world = World(tmp_path, BOTH, DONE, personas=known)
+    world = World(tmp_path, BOTH, DONE, personas=personas_for)
     context_id = await world.runtime.create_context(tmp_path, persona="category")
     await world.turn(context_id)
     assert (world.change.ran, world.look.ran) == ([], [])
@@ -81,7 +81,7 @@ async def test_a_whole_category_can_be_denied(tmp_path: Path) -> None:
 
 async def test_no_persona_switches_on_what_the_settings_have_switched_off(tmp_path: Path) -> None:
     off = WorkspacePolicy(disabled=frozenset({"change"}))
-    world = World(tmp_path, asks(("change", "a")), DONE, personas=known, workspace_policy=lambda _: off)
+    world = World(tmp_path, calls_answer(("change", "a")), DONE, personas=personas_for, workspace_policy=lambda _: off)
     context_id = await world.runtime.create_context(tmp_path, persona="changer")
     await world.turn(context_id)
     assert world.change.ran == []
@@ -91,7 +91,7 @@ async def test_no_persona_switches_on_what_the_settings_have_switched_off(tmp_pa
 
 
 async def test_a_sub_agent_has_the_persona_of_its_parent(tmp_path: Path) -> None:
-    world = family(tmp_path, DELEGATES, BOTH, DONE, DONE, personas=known)
+    world = family(tmp_path, DELEGATES, BOTH, DONE, DONE, personas=personas_for)
     context_id = await world.runtime.create_context(tmp_path, persona="reader")
     await world.turn(context_id)
     child = await child_of(world, context_id)
@@ -101,7 +101,7 @@ async def test_a_sub_agent_has_the_persona_of_its_parent(tmp_path: Path) -> None
 
 
 async def test_a_sub_agent_with_another_persona_has_only_what_both_may_use(tmp_path: Path) -> None:
-    world = family(tmp_path, DELEGATES, BOTH, DONE, DONE, personas=known)
+    world = family(tmp_path, DELEGATES, BOTH, DONE, DONE, personas=personas_for)
     context_id = await world.start("supervised")
     await world.runtime.give_rule("allow", Scope(tool="delegate"), context_id=context_id)
     await world.runtime.send(context_id, "go")
@@ -119,7 +119,7 @@ async def test_a_sub_agent_with_another_persona_has_only_what_both_may_use(tmp_p
 
 
 async def test_a_persona_switch_decides_waiting_calls_again_and_starts_nothing(tmp_path: Path) -> None:
-    world = World(tmp_path, BOTH, DONE, personas=known)
+    world = World(tmp_path, BOTH, DONE, personas=personas_for)
     context_id = await world.start("supervised")
     await world.turn(context_id)
     assert await statuses(world, context_id) == ["pending", "pending"]
@@ -138,7 +138,7 @@ async def test_a_persona_switch_decides_waiting_calls_again_and_starts_nothing(t
 
 
 async def test_an_unknown_name_is_refused_with_the_known_ones_and_nothing_changes(tmp_path: Path) -> None:
-    world = World(tmp_path, personas=known)
+    world = World(tmp_path, personas=personas_for)
     with pytest.raises(InvalidInput, match="reader, changer, category"):
         await world.runtime.create_context(tmp_path, persona="nobody")
     assert (await world.runtime.contexts()).items == ()
@@ -157,7 +157,7 @@ async def test_an_unknown_name_is_refused_with_the_known_ones_and_nothing_change
 
 
 async def test_a_persona_without_its_file_may_use_no_tool(tmp_path: Path) -> None:
-    world = World(tmp_path, store=files(tmp_path), personas=known)
+    world = World(tmp_path, store=files(tmp_path), personas=personas_for)
     context_id = await world.runtime.create_context(tmp_path, persona="changer")
     await world.runtime.close()
     again = World(tmp_path, BOTH, DONE, store=files(tmp_path))
@@ -168,8 +168,8 @@ async def test_a_persona_without_its_file_may_use_no_tool(tmp_path: Path) -> Non
 
 
 async def test_revoking_trust_denies_waiting_and_later_calls_of_its_persona(tmp_path: Path) -> None:
-    world = furnished(tmp_path, BOTH, DONE, BOTH, DONE)
-    brings(world.workspace, "theirs", 'prompt = "Do it."\n')
+    world = world_with_tools(tmp_path, BOTH, DONE, BOTH, DONE)
+    add_project_persona(world.workspace, "theirs", 'prompt = "Do it."\n')
     async with world.runtime:
         first = await world.start("supervised")
         with pytest.raises(InvalidInput, match="Unknown persona 'theirs'"):
@@ -188,14 +188,14 @@ async def test_revoking_trust_denies_waiting_and_later_calls_of_its_persona(tmp_
 
 
 async def test_an_untrusted_change_of_a_persona_enables_no_tool(tmp_path: Path) -> None:
-    world = furnished(tmp_path, asks(("change", "a")), DONE)
-    brings(world.workspace, "theirs", '[tools]\ndenied = ["change"]\n')
+    world = world_with_tools(tmp_path, calls_answer(("change", "a")), DONE)
+    add_project_persona(world.workspace, "theirs", '[tools]\ndenied = ["change"]\n')
     async with world.runtime:
         context_id = await world.start()
         await trust(world, context_id)
         await world.runtime.set_persona(context_id, "theirs")
-        brings(world.workspace, "theirs", "")
-        brings(world.workspace, "later", "")
+        add_project_persona(world.workspace, "theirs", "")
+        add_project_persona(world.workspace, "later", "")
         await world.turn(context_id)
         assert await statuses(world, context_id) == ["denied"]
         with pytest.raises(InvalidInput, match="Unknown persona 'later'"):
@@ -205,8 +205,8 @@ async def test_an_untrusted_change_of_a_persona_enables_no_tool(tmp_path: Path) 
 async def test_a_projects_allow_list_enables_no_tool_that_the_person_disabled(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own/tools.toml").write_text("[tools.change]\nenabled = false\n")
-    world = furnished(tmp_path, asks(("change", "a")), DONE)
-    brings(world.workspace, "theirs", '[tools]\nallowed = ["change"]\nallowed_categories = ["external"]\n')
+    world = world_with_tools(tmp_path, calls_answer(("change", "a")), DONE)
+    add_project_persona(world.workspace, "theirs", '[tools]\nallowed = ["change"]\nallowed_categories = ["external"]\n')
     async with world.runtime:
         context_id = await world.start()
         await trust(world, context_id)
@@ -237,8 +237,8 @@ async def test_an_own_persona_sets_the_mode_and_a_projects_persona_only_a_strict
 ) -> None:
     has(tmp_path, "x" if mine else "other", f'default_mode = "{mine or "agent"}"')
     (tmp_path / "own/config.toml").write_text(f'mode = "{configured}"' if configured else "")
-    world = furnished(tmp_path)
-    brings(world.workspace, "x", f'default_mode = "{theirs}"' if theirs else "")
+    world = world_with_tools(tmp_path)
+    add_project_persona(world.workspace, "x", f'default_mode = "{theirs}"' if theirs else "")
     async with world.runtime:
         await trust(world, await world.start())
         context_id = await world.runtime.create_context(world.workspace, persona="x")
@@ -251,8 +251,8 @@ async def test_an_own_persona_sets_the_mode_and_a_projects_persona_only_a_strict
 
 
 async def test_a_preference_for_something_stricter_binds_a_projects_persona_too(tmp_path: Path) -> None:
-    world = furnished(tmp_path, Answer(text="x"))
-    brings(world.workspace, "x", 'default_mode = "agent"')
+    world = world_with_tools(tmp_path, Answer(text="x"))
+    add_project_persona(world.workspace, "x", 'default_mode = "agent"')
     async with world.runtime:
         await trust(world, await world.start())
         context_id = await world.runtime.create_context(world.workspace, persona="x", usual_modes=["ask", None])

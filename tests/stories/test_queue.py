@@ -34,18 +34,18 @@ def files(tmp_path: Path) -> FileStore:
     return FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
 
 
-def said(messages: Sequence[Message]) -> list[str]:
+def texts_of(messages: Sequence[Message]) -> list[str]:
     return [message.content for message in messages if isinstance(message, Text)]
 
 
-def busy(tmp_path: Path, *answers: Answer, **options: Any) -> tuple[World, NoteTool]:
+def world_with_blocking_tool(tmp_path: Path, *answers: Answer, **options: Any) -> tuple[World, NoteTool]:
     blocking_tool = NoteTool("held", "mutating", hold=True)
     first = Answer(calls=(ScriptedCall(tool="held"),))
     return World(tmp_path, first, *answers, tools=[blocking_tool], **options), blocking_tool
 
 
 async def test_queued_messages_are_taken_one_by_one_after_a_completed_turn_with_their_mode(tmp_path: Path) -> None:
-    world, blocking_tool = busy(tmp_path, Answer(text="1"), Answer(text="2"), Answer(text="3"))
+    world, blocking_tool = world_with_blocking_tool(tmp_path, Answer(text="1"), Answer(text="2"), Answer(text="3"))
     context_id = await world.start()
     await world.runtime.send(context_id, "first")
     await blocking_tool.started.wait()
@@ -59,14 +59,14 @@ async def test_queued_messages_are_taken_one_by_one_after_a_completed_turn_with_
     blocking_tool.release.set()
     live = await world.runtime.rested(context_id)
     messages = await world.runtime.read_messages(context_id)
-    assert said(messages) == ["first", "1", "second", "2", "third", "3"]
+    assert texts_of(messages) == ["first", "1", "second", "2", "third", "3"]
     assert second.message_id in [message.id for message in messages]
     assert live.core.mode == "plan"
     assert live.core.queue == ()
 
 
 async def test_a_queued_message_can_be_changed_and_deleted_until_it_is_taken(tmp_path: Path) -> None:
-    world, blocking_tool = busy(tmp_path, Answer(text="1"), Answer(text="2"))
+    world, blocking_tool = world_with_blocking_tool(tmp_path, Answer(text="1"), Answer(text="2"))
     context_id = await world.start()
     await world.runtime.send(context_id, "first")
     await blocking_tool.started.wait()
@@ -76,7 +76,7 @@ async def test_a_queued_message_can_be_changed_and_deleted_until_it_is_taken(tmp
     await world.runtime.delete_queued(context_id, two.message_id)
     blocking_tool.release.set()
     await world.runtime.rested(context_id)
-    assert said(await world.runtime.read_messages(context_id)) == ["first", "1", "one, better", "2"]
+    assert texts_of(await world.runtime.read_messages(context_id)) == ["first", "1", "one, better", "2"]
     for command in (
         world.runtime.delete_queued(context_id, one.message_id),
         world.runtime.edit_queued(context_id, "nothing", "x"),
@@ -94,7 +94,7 @@ async def test_the_queue_is_held_after_anything_but_a_completed_turn(tmp_path: P
         "denied": [Answer(calls=(change,))],
         "rejected": [Answer(calls=(change,))],
     }[end]
-    world, blocking_tool = busy(tmp_path, *after, Answer(text="later"), Answer(text="last"))
+    world, blocking_tool = world_with_blocking_tool(tmp_path, *after, Answer(text="later"), Answer(text="last"))
     context_id = await world.start("agent")
     await world.runtime.send(context_id, "first")
     await blocking_tool.started.wait()
@@ -116,11 +116,11 @@ async def test_the_queue_is_held_after_anything_but_a_completed_turn(tmp_path: P
     await world.runtime.continue_turn(context_id)
     live = await world.runtime.rested(context_id)
     assert live.core.queue == (), "the person went on, and so did the queue"
-    assert "queued" in said(await world.runtime.read_messages(context_id))
+    assert "queued" in texts_of(await world.runtime.read_messages(context_id))
 
 
 async def test_the_queue_survives_a_restart_and_waits_for_the_person(tmp_path: Path) -> None:
-    world, blocking_tool = busy(tmp_path, store=files(tmp_path))
+    world, blocking_tool = world_with_blocking_tool(tmp_path, store=files(tmp_path))
     context_id = await world.start()
     await world.runtime.send(context_id, "first")
     await blocking_tool.started.wait()
@@ -130,17 +130,17 @@ async def test_the_queue_survives_a_restart_and_waits_for_the_person(tmp_path: P
     again = World(tmp_path, *answers, store=files(tmp_path), ids_from=1000)
     live = await again.runtime.rested(context_id)
     (item,) = await again.runtime.queued(context_id)
-    assert said(item.messages) == ["queued"]
+    assert texts_of(item.messages) == ["queued"]
     assert len(item.messages) == 2
     assert live.state == Idle()
     await again.runtime.continue_turn(context_id)
     await again.runtime.rested(context_id)
-    assert said(await again.runtime.read_messages(context_id)) == ["first", "1", "queued", "2"]
+    assert texts_of(await again.runtime.read_messages(context_id)) == ["first", "1", "queued", "2"]
     await again.runtime.close()
 
 
 async def test_the_queue_has_room_for_fifty(tmp_path: Path) -> None:
-    world, blocking_tool = busy(tmp_path)
+    world, blocking_tool = world_with_blocking_tool(tmp_path)
     context_id = await world.start()
     await world.runtime.send(context_id, "first")
     await blocking_tool.started.wait()
@@ -154,7 +154,7 @@ async def test_the_queue_has_room_for_fifty(tmp_path: Path) -> None:
 
 
 async def test_a_queued_message_is_not_seen_by_the_model_before_its_turn(tmp_path: Path) -> None:
-    world, blocking_tool = busy(tmp_path, Answer(text="1"), Answer(text="2"))
+    world, blocking_tool = world_with_blocking_tool(tmp_path, Answer(text="1"), Answer(text="2"))
     context_id = await world.start()
     await world.runtime.send(context_id, "first")
     await blocking_tool.started.wait()
@@ -182,7 +182,7 @@ async def test_a_request_repeated_with_its_key_is_one_message_and_the_same_answe
     with pytest.raises(InvalidInput) as caught:
         await world.runtime.send(context_id, "something else", key="k")
     assert caught.value.reason.code is Code.KEY_REUSED
-    assert said(await world.runtime.read_messages(context_id)) == ["hello", "1"]
+    assert texts_of(await world.runtime.read_messages(context_id)) == ["hello", "1"]
     if kind == "files":
         await world.runtime.close()
         later = World(tmp_path, Answer(text="2"), store=files(tmp_path), ids_from=1000)
@@ -194,7 +194,7 @@ async def test_a_request_repeated_with_its_key_is_one_message_and_the_same_answe
 
 
 async def test_a_queued_request_keeps_its_answer_under_its_key(tmp_path: Path) -> None:
-    world, blocking_tool = busy(tmp_path, Answer(text="1"), Answer(text="2"))
+    world, blocking_tool = world_with_blocking_tool(tmp_path, Answer(text="1"), Answer(text="2"))
     context_id = await world.start()
     await world.runtime.send(context_id, "first")
     await blocking_tool.started.wait()
@@ -203,12 +203,12 @@ async def test_a_queued_request_keeps_its_answer_under_its_key(tmp_path: Path) -
     blocking_tool.release.set()
     await world.runtime.rested(context_id)
     assert await world.runtime.send(context_id, "later", queue=True, key="k") == one
-    assert said(await world.runtime.read_messages(context_id)) == ["first", "1", "later", "2"]
+    assert texts_of(await world.runtime.read_messages(context_id)) == ["first", "1", "later", "2"]
 
 
 async def test_the_last_thousand_keys_are_known_after_a_restart(tmp_path: Path) -> None:
     store = files(tmp_path)
-    world, blocking_tool = busy(tmp_path, store=store)
+    world, blocking_tool = world_with_blocking_tool(tmp_path, store=store)
     context_id = await world.start()
     await world.runtime.send(context_id, "first", key="key-first")
     await blocking_tool.started.wait()
@@ -249,7 +249,7 @@ async def test_editing_an_earlier_message_makes_a_branch_and_leaves_the_old_one(
     live = await world.runtime.rested(context_id)
     assert live.core.active_branch == "main-2"
     assert live.branches["main-2"].parent_branch == "main"
-    assert said(await world.runtime.read_messages(context_id)) == ["a", "a1", "b, better", "b2"]
+    assert texts_of(await world.runtime.read_messages(context_id)) == ["a", "a1", "b, better", "b2"]
     assert await world.runtime.read_messages(context_id, branch="main") == before
     assert len(await world.dependencies.store.message_ids(context_id)) == pool + 2, "nothing was copied"
     assert [b"better" in b"".join(request.messages) for request in world.model.requests] == [False, False, True]
@@ -270,7 +270,7 @@ async def test_a_processor_changes_a_message_before_the_model_sees_it(tmp_path: 
     context_id = await world.start()
     await world.turn(context_id, "hello")
     assert b"HELLO" in world.model.requests[0].messages[0]
-    assert said(await world.runtime.read_messages(context_id)) == ["HELLO", "ok"]
+    assert texts_of(await world.runtime.read_messages(context_id)) == ["HELLO", "ok"]
 
 
 @pytest.mark.parametrize("how", ["refuses", "fails", "swaps"])

@@ -122,7 +122,7 @@ async def test_a_call_that_had_not_started_on_a_full_store_never_runs(tmp_path: 
     assert [result.status for result in await results(world, context_id)] == ["executed", "interrupted"]
 
 
-class Odd(NoteTool):
+class MisbehavingTool(NoteTool):
     """Misbehaves as configured, at the configured step."""
 
     def __init__(self, *, prepare: Any = None, run: Any = None) -> None:
@@ -170,7 +170,9 @@ async def raises_no_unicode() -> str:
     ],
 )
 async def test_a_misbehaving_tool_does_not_stop_the_turn(tmp_path: Path, odd: dict[str, Any], status: str) -> None:
-    world = World(tmp_path, Answer(calls=(ScriptedCall(tool="odd"), CHANGE)), Answer(text="on"), tools=[Odd(**odd)])
+    world = World(
+        tmp_path, Answer(calls=(ScriptedCall(tool="odd"), CHANGE)), Answer(text="on"), tools=[MisbehavingTool(**odd)]
+    )
     context_id = await world.start()
     await world.turn(context_id)
     assert {result.tool: result.status for result in await results(world, context_id)} == {
@@ -190,7 +192,9 @@ async def test_a_slow_prepare_never_delays_a_cancel(tmp_path: Path) -> None:
             await asyncio.sleep(30)
         return await NoteTool("odd", "mutating").prepare(NoteTool.parameters(), Workspace(tmp_path))
 
-    world = World(tmp_path, Answer(calls=(ScriptedCall(tool="odd"),)), tools=[Odd(prepare=slow_the_second_time)])
+    world = World(
+        tmp_path, Answer(calls=(ScriptedCall(tool="odd"),)), tools=[MisbehavingTool(prepare=slow_the_second_time)]
+    )
     context_id = await world.start("supervised")
     await world.turn(context_id)
     (call,) = await world.runtime.pending_calls(context_id)
@@ -211,7 +215,7 @@ async def test_a_cancel_during_the_gate_gives_every_call_a_result(tmp_path: Path
         await asyncio.sleep(30)
 
     calls = (ScriptedCall(tool="odd"), CHANGE)
-    world = World(tmp_path, Answer(calls=calls), tools=[Odd(prepare=hang)])
+    world = World(tmp_path, Answer(calls=calls), tools=[MisbehavingTool(prepare=hang)])
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
     await hanging.wait()
@@ -367,7 +371,11 @@ async def test_a_tool_with_an_invalid_preview_fails_that_call_only(tmp_path: Pat
     store = FileStore(tmp_path / "data", now=lambda: "")
     calls = (ScriptedCall(tool="odd"), CHANGE)
     world = World(
-        tmp_path, Answer(text="I do", calls=calls), Answer(text="on"), tools=[Odd(prepare=prepare)], store=store
+        tmp_path,
+        Answer(text="I do", calls=calls),
+        Answer(text="on"),
+        tools=[MisbehavingTool(prepare=prepare)],
+        store=store,
     )
     context_id = await world.start()
     await world.turn(context_id)
@@ -381,7 +389,10 @@ async def test_a_tool_with_an_invalid_preview_fails_that_call_only(tmp_path: Pat
 async def test_an_invalid_unicode_preview_is_stored_with_replacements(tmp_path: Path) -> None:
     store = FileStore(tmp_path / "data", now=lambda: "")
     world = World(
-        tmp_path, Answer(calls=(ScriptedCall(tool="odd"),)), tools=[Odd(prepare=no_unicode_preview)], store=store
+        tmp_path,
+        Answer(calls=(ScriptedCall(tool="odd"),)),
+        tools=[MisbehavingTool(prepare=no_unicode_preview)],
+        store=store,
     )
     context_id = await world.start("supervised")
     await world.turn(context_id)

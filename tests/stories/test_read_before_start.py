@@ -12,8 +12,8 @@ from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.edit_file import WriteFile
 from pilothouse.tools.function_tools import tool
-from tests.stories.test_rules import asks as asks_with_paths
-from tests.support.held_store import DELEGATES, DONE, asks, family, waiting_child
+from tests.stories.test_rules import calls_answer as asks_with_paths
+from tests.support.held_store import DELEGATES, DONE, calls_answer, family, waiting_child
 
 TWO = asks_with_paths(("change", "read", "a.txt"), ("change", "unread", "b.txt"))
 
@@ -76,7 +76,7 @@ async def test_a_rule_for_future_calls_starts_no_waiting_call(tmp_path: Path) ->
 
 
 async def test_a_switch_leaves_the_unread_call_of_a_sub_agent_waiting(tmp_path: Path) -> None:
-    world = family(tmp_path, DELEGATES, asks(("look", "a")), asks(("change", "b")), DONE, DONE)
+    world = family(tmp_path, DELEGATES, calls_answer(("look", "a")), calls_answer(("change", "b")), DONE, DONE)
     world.look.release.clear()
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
@@ -90,7 +90,7 @@ async def test_a_switch_leaves_the_unread_call_of_a_sub_agent_waiting(tmp_path: 
 
 async def test_a_resumed_turn_starts_nothing_that_waited_for_the_person(tmp_path: Path) -> None:
     """The switch to a looser mode left this call out: resuming is not approving."""
-    world = World(tmp_path, asks(("look", "a"), ("change", "b")), DONE)
+    world = World(tmp_path, calls_answer(("look", "a"), ("change", "b")), DONE)
     world.look.release.clear()
     context_id = await world.start("review")
     await world.runtime.send(context_id, "go")

@@ -12,7 +12,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.rules import Scope
 from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.testing.world import World
-from tests.support.mcp_tools import DONE, furnished, says
+from tests.support.mcp_tools import DONE, answer_with_calls, world_with_tools
 
 Asked = tuple[str, dict[str, Any]]
 BEFORE = "one\ntwo\nthree\n"
@@ -67,7 +67,7 @@ async def approve(world: World, context_id: str, *calls: CallRecord) -> None:
     await world.runtime.rested(context_id)
 
 
-async def ends(world: World, context_id: str) -> list[tuple[str, Code | None]]:
+async def outcomes_of(world: World, context_id: str) -> list[tuple[str, Code | None]]:
     calls = (await world.runtime.read_calls(context_id)).items
     return [(call.status, call.reason.code if call.reason and call.status != "executed" else None) for call in calls]
 
@@ -83,11 +83,11 @@ async def test_writes_of_one_answer_build_on_each_other_and_can_be_undone(
     tmp_path: Path, before: str | None, calls: list[Asked], after: str
 ) -> None:
     file = prepared_file(tmp_path, before)
-    world = furnished(tmp_path, says(*calls), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(*calls), DONE)
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id, "go")
-        assert await ends(world, context_id) == [("executed", None)] * len(calls)
+        assert await outcomes_of(world, context_id) == [("executed", None)] * len(calls)
         assert file.read_text() == after
         await undo_all(world, context_id, file, len(calls), before)
 
@@ -98,7 +98,7 @@ async def test_writes_of_one_answer_that_a_person_approves_build_on_each_other(
     tmp_path: Path, before: str | None, calls: list[Asked], after: str, way: str
 ) -> None:
     file = prepared_file(tmp_path, before)
-    world = furnished(tmp_path, says(*calls), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(*calls), DONE)
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
@@ -112,12 +112,12 @@ async def test_writes_of_one_answer_that_a_person_approves_build_on_each_other(
         else:
             await approve(world, context_id, pending[0])
     for call in pending[1:] if way == "after restarts" else ():
-        world = furnished(tmp_path, DONE)
+        world = world_with_tools(tmp_path, DONE)
         async with world.runtime:
             await approve(world, context_id, call)
-    world = furnished(tmp_path, DONE)
+    world = world_with_tools(tmp_path, DONE)
     async with world.runtime:
-        assert await ends(world, context_id) == [("executed", None)] * len(calls)
+        assert await outcomes_of(world, context_id) == [("executed", None)] * len(calls)
         assert file.read_text() == after
         await undo_all(world, context_id, file, len(calls), before)
 
@@ -131,13 +131,13 @@ async def test_cells_of_a_notebook_are_edited_one_after_the_other(tmp_path: Path
         cell("put in", action="insert", kind="markdown"),
         edit("put in", "put first", "a.ipynb"),
     ]
-    world = furnished(tmp_path, says(*calls), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(*calls), DONE)
     async with world.runtime:
         context_id = await world.start(mode)
         await world.turn(context_id, "go")
         if mode == "supervised":
             await approve(world, context_id, *await world.runtime.pending_calls(context_id))
-        assert await ends(world, context_id) == [("executed", None)] * 4
+        assert await outcomes_of(world, context_id) == [("executed", None)] * 4
         assert sources(file.read_text()) == ["put first", "changed"]
         await undo_all(world, context_id, file, 4, None)
 
@@ -149,7 +149,7 @@ def changed_by_somebody(file: Path) -> None:
 @pytest.mark.parametrize("second", [edit("two", "2"), write("second\n")], ids=["edit", "write"])
 async def test_a_file_that_somebody_changed_between_two_writes_is_left_alone(tmp_path: Path, second: Asked) -> None:
     file = prepared_file(tmp_path, BEFORE)
-    world = furnished(tmp_path, says(edit("one", "1"), second), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(edit("one", "1"), second), DONE)
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
@@ -157,7 +157,7 @@ async def test_a_file_that_somebody_changed_between_two_writes_is_left_alone(tmp
         await approve(world, context_id, first)
         changed_by_somebody(file)
         await approve(world, context_id, later)
-        (_, (status, code)) = await ends(world, context_id)
+        (_, (status, code)) = await outcomes_of(world, context_id)
     assert (status, code in (Code.FILE_CHANGED, Code.FILE_CHANGED_SINCE_READ)) == ("failed", True)
     assert file.read_text() == "1\ntwo\nthree\nfour\n"
 
@@ -165,7 +165,7 @@ async def test_a_file_that_somebody_changed_between_two_writes_is_left_alone(tmp
 @pytest.mark.parametrize("change", [changed_by_somebody, Path.unlink])
 async def test_a_change_by_somebody_is_noticed_after_a_restart(tmp_path: Path, change: Callable[[Path], None]) -> None:
     file = prepared_file(tmp_path, BEFORE)
-    world = furnished(tmp_path, says(edit("one", "1"), edit("two", "2")), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(edit("one", "1"), edit("two", "2")), DONE)
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
@@ -173,10 +173,10 @@ async def test_a_change_by_somebody_is_noticed_after_a_restart(tmp_path: Path, c
         await approve(world, context_id, first)
     change(file)
     left = file.read_text() if file.exists() else None
-    world = furnished(tmp_path, DONE)
+    world = world_with_tools(tmp_path, DONE)
     async with world.runtime:
         await approve(world, context_id, later)
-        (_, (status, _)) = await ends(world, context_id)
+        (_, (status, _)) = await outcomes_of(world, context_id)
     assert status == "failed"
     assert (file.read_text() if file.exists() else None) == left
 
@@ -184,19 +184,19 @@ async def test_a_change_by_somebody_is_noticed_after_a_restart(tmp_path: Path, c
 async def test_a_write_by_a_command_of_the_same_answer_fails_the_next_edit(tmp_path: Path) -> None:
     file = prepared_file(tmp_path, BEFORE)
     by_command = ("execute", {"command": "echo four >> a.txt"})
-    world = furnished(tmp_path, says(edit("one", "1"), by_command, edit("two", "2")), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(edit("one", "1"), by_command, edit("two", "2")), DONE)
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
         await approve(world, context_id, *await world.runtime.pending_calls(context_id))
-        *_, (status, _) = await ends(world, context_id)
+        *_, (status, _) = await outcomes_of(world, context_id)
     assert status == "failed"
     assert file.read_text() == "1\ntwo\nthree\nfour\n"
 
 
 async def test_an_edit_after_a_rejected_write_applies_to_the_original_file(tmp_path: Path) -> None:
     file = prepared_file(tmp_path, BEFORE)
-    world = furnished(tmp_path, says(edit("one", "1"), edit("two", "2"), edit("1", "I")), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(edit("one", "1"), edit("two", "2"), edit("1", "I")), DONE)
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
@@ -204,26 +204,26 @@ async def test_an_edit_after_a_rejected_write_applies_to_the_original_file(tmp_p
         rejection = PersonsDecision(id=first.id, verdict="reject", reason="no", digest=first.digest)
         await world.runtime.decide(context_id, [rejection])
         await approve(world, context_id, second, third)
-        statuses = [status for status, _ in await ends(world, context_id)]
+        statuses = [status for status, _ in await outcomes_of(world, context_id)]
     assert statuses == ["rejected", "executed", "failed"]
     assert file.read_text() == "one\n2\nthree\n"
 
 
 async def test_a_write_that_a_rule_let_run_does_not_hold_back_an_approved_edit(tmp_path: Path) -> None:
     file = prepared_file(tmp_path, BEFORE)
-    world = furnished(tmp_path, says(write("first\n"), edit("first", "second")), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(write("first\n"), edit("first", "second")), DONE)
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.runtime.give_rule("allow", Scope(tool="write_file"), context_id=context_id)
         await world.turn(context_id, "go")
         await approve(world, context_id, *await world.runtime.pending_calls(context_id))
-        assert await ends(world, context_id) == [("executed", None)] * 2
+        assert await outcomes_of(world, context_id) == [("executed", None)] * 2
     assert file.read_text() == "second\n"
 
 
 async def test_a_pending_edit_of_a_file_that_is_not_written_yet_can_be_edited(tmp_path: Path) -> None:
     file = prepared_file(tmp_path, None)
-    world = furnished(tmp_path, says(write("first\n"), edit("first", "second")), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(write("first\n"), edit("first", "second")), DONE)
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
@@ -235,5 +235,5 @@ async def test_a_pending_edit_of_a_file_that_is_not_written_yet_can_be_edited(tm
         decision = PersonsDecision(id=later.id, verdict="approve", arguments=arguments, digest=later.digest)
         await world.runtime.decide(context_id, [decision])
         await world.runtime.rested(context_id)
-        assert await ends(world, context_id) == [("executed", None)] * 2
+        assert await outcomes_of(world, context_id) == [("executed", None)] * 2
     assert file.read_text() == "third\n"

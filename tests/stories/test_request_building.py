@@ -25,9 +25,9 @@ from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
 from pilothouse.window.model_messages import CONTINUE_TEXT
 from pilothouse.window.persona import DEFAULT_IDENTITY, persona_text
-from tests.support.full_windows import WORDS, Small, looks
-from tests.support.held_store import DELEGATES, DONE, asks, family
-from tests.support.mcp_tools import builtins
+from tests.support.full_windows import WORDS, SmallWindowWorld, look_calls
+from tests.support.held_store import DELEGATES, DONE, calls_answer, family
+from tests.support.mcp_tools import builtin_tools_for_world
 
 ADA = Persona("ada", name="Ada", role="gardener", identity="You grow things.", prompt="Begin with the soil.")
 READER = Persona("reader", prompt="Only read.", tools=ToolPolicy(denied=frozenset({"change"})))
@@ -35,7 +35,7 @@ NEVER = Answer(silence=0)
 WITH_DATA = MessageAttachments(DataContext("a table", "t.csv", "x,y"), ("first extra", "second extra"))
 
 
-def known(workspace: str | None) -> Personas:
+def personas_for(workspace: str | None) -> Personas:
     return Personas([ADA, READER])
 
 
@@ -45,7 +45,7 @@ def parts_of(system: str, *beginnings: str) -> list[int]:
     return [system.index(each) for each in beginnings]
 
 
-def told_tools(system: str) -> list[str]:
+def tools_in_prompt(system: str) -> list[str]:
     """The names and descriptions of the tools in a prompt."""
     _, heading, rest = system.partition("You can use these tools:\n")
     return [line.removeprefix("- ") for line in rest.partition("\n\n")[0].split("\n")] if heading else []
@@ -55,7 +55,7 @@ def body_of(window: Window) -> bytes:
     return msgspec.json.encode(window.request)
 
 
-async def asked(world: World, context_id: str, times: int) -> None:
+async def wait_for_requests(world: World, context_id: str, times: int) -> None:
     """Wait until the model has received that many requests, and answers none."""
     live = await world.runtime.context(context_id)
     with world.runtime.signals([context_id]) as signals:
@@ -63,10 +63,10 @@ async def asked(world: World, context_id: str, times: int) -> None:
             await anext(signals)
 
 
-async def cut_off(world: World, context_id: str, times: int = 1, **options: Any) -> None:
+async def cancelled_turn(world: World, context_id: str, times: int = 1, **options: Any) -> None:
     """A turn that is cancelled while its last request is open."""
     await world.runtime.send(context_id, "go", **options)
-    await asked(world, context_id, times)
+    await wait_for_requests(world, context_id, times)
     await world.runtime.cancel(context_id)
 
 
@@ -82,7 +82,7 @@ async def check_figures(world: World, context_id: str) -> Window:
 
 async def test_the_prompt_has_its_parts_in_their_order(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text("x")
-    world = World(tmp_path, DONE, personas=known, overview=OverviewSettings())
+    world = World(tmp_path, DONE, personas=personas_for, overview=OverviewSettings())
     context_id = await world.runtime.create_context(tmp_path, mode="review", persona="ada")
     await world.runtime.set_prompt_addition(context_id, "Speak of tulips.")
     await world.turn(context_id)
@@ -97,11 +97,11 @@ async def test_the_prompt_has_its_parts_in_their_order(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", list(Modes().all))
 async def test_the_tools_described_in_the_prompt_are_those_that_the_mode_offers(tmp_path: Path, mode: str) -> None:
-    world = World(tmp_path, DONE, tools=[*builtins(), Delegate()])
+    world = World(tmp_path, DONE, tools=[*builtin_tools_for_world(), Delegate()])
     context_id = await world.start(mode)
     await world.turn(context_id)
     (request,) = world.model.requests
-    assert told_tools(request.system) == [f"{tool.name}: {tool.description}" for tool in request.tools]
+    assert tools_in_prompt(request.system) == [f"{tool.name}: {tool.description}" for tool in request.tools]
     names = {tool.name for tool in request.tools}
     if mode == "ask":
         assert names == set()
@@ -116,7 +116,7 @@ async def test_the_tools_described_in_the_prompt_are_those_that_the_mode_offers(
 
 async def test_a_switch_of_the_mode_between_rounds_shows_in_the_next(tmp_path: Path) -> None:
     look = NoteTool("look", "read_only", hold=True)
-    world = World(tmp_path, asks(("look", "a")), DONE, tools=[look])
+    world = World(tmp_path, calls_answer(("look", "a")), DONE, tools=[look])
     context_id = await world.start("review")
     await world.runtime.send(context_id, "go")
     await look.started.wait()
@@ -134,7 +134,7 @@ async def test_a_switch_of_the_mode_between_rounds_shows_in_the_next(tmp_path: P
 
 async def test_the_prompt_of_a_sub_agent_has_its_ancestors_present_modes(tmp_path: Path) -> None:
     look = NoteTool("look", "read_only", hold=True)
-    world = family(tmp_path, DELEGATES, asks(("look", "a")), DONE, DONE, tools=[look])
+    world = family(tmp_path, DELEGATES, calls_answer(("look", "a")), DONE, DONE, tools=[look])
     context_id = await world.start("review")
     await world.runtime.give_rule("allow", Scope(tool="delegate"), context_id=context_id)
     await world.runtime.send(context_id, "go")
@@ -154,7 +154,7 @@ async def test_the_prompt_of_a_sub_agent_has_its_ancestors_present_modes(tmp_pat
 
 async def test_a_persona_that_is_switched_in_the_middle_shows_in_the_next_round(tmp_path: Path) -> None:
     look = NoteTool("look", "read_only", hold=True)
-    world = World(tmp_path, asks(("look", "a")), DONE, DONE, tools=[look], personas=known)
+    world = World(tmp_path, calls_answer(("look", "a")), DONE, DONE, tools=[look], personas=personas_for)
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
     await look.started.wait()
@@ -185,7 +185,7 @@ async def test_a_branch_has_its_own_addition(tmp_path: Path) -> None:
 
 
 async def test_the_window_before_a_message_lacks_only_that_message(tmp_path: Path) -> None:
-    world = World(tmp_path, looks("a"), DONE, DONE)
+    world = World(tmp_path, look_calls("a"), DONE, DONE)
     context_id = await world.start()
     await world.turn(context_id)
     window = await check_figures(world, context_id)
@@ -200,9 +200,9 @@ async def test_the_window_before_a_message_lacks_only_that_message(tmp_path: Pat
 
 @pytest.mark.parametrize("mode", ["agent", "plan", "ask"])
 async def test_the_window_before_a_continue_equals_its_request(tmp_path: Path, mode: str) -> None:
-    world = World(tmp_path, looks("a", "b"), NEVER, DONE)
+    world = World(tmp_path, look_calls("a", "b"), NEVER, DONE)
     context_id = await world.start()
-    await cut_off(world, context_id, times=2)
+    await cancelled_turn(world, context_id, times=2)
     await world.runtime.switch_mode(context_id, mode)
     window = await check_figures(world, context_id)
     await world.runtime.continue_turn(context_id)
@@ -215,9 +215,9 @@ async def test_the_window_before_a_continue_equals_its_request(tmp_path: Path, m
 
 
 async def test_the_window_before_a_continue_has_the_attachments(tmp_path: Path) -> None:
-    world = World(tmp_path, looks("a"), NEVER, DONE)
+    world = World(tmp_path, look_calls("a"), NEVER, DONE)
     context_id = await world.start()
-    await cut_off(world, context_id, times=2, attached=WITH_DATA)
+    await cancelled_turn(world, context_id, times=2, attached=WITH_DATA)
     window = await check_figures(world, context_id)
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
@@ -225,7 +225,7 @@ async def test_the_window_before_a_continue_has_the_attachments(tmp_path: Path) 
 
 
 async def test_the_window_during_a_waiting_call_lacks_only_its_result(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("look", "a"), ("change", "b")), DONE)
+    world = World(tmp_path, calls_answer(("look", "a"), ("change", "b")), DONE)
     context_id = await world.start("review")
     await world.runtime.send(context_id, "go", attached=WITH_DATA)
     live = await world.runtime.rested(context_id)
@@ -241,10 +241,10 @@ async def test_the_window_during_a_waiting_call_lacks_only_its_result(tmp_path: 
 
 
 async def test_the_window_during_an_answer_equals_its_request(tmp_path: Path) -> None:
-    world = World(tmp_path, looks("a"), NEVER)
+    world = World(tmp_path, look_calls("a"), NEVER)
     context_id = await world.start()
     await world.runtime.send(context_id, "go", attached=WITH_DATA)
-    await asked(world, context_id, 2)
+    await wait_for_requests(world, context_id, 2)
     window = await check_figures(world, context_id)
     assert body_of(window) == CHAT_COMPLETIONS.body(world.model.requests[-1])
     assert {part.name: part.tokens for part in window.parts}["attached"] > 0
@@ -252,11 +252,11 @@ async def test_the_window_during_an_answer_equals_its_request(tmp_path: Path) ->
 
 
 async def test_the_window_after_a_compression_equals_the_next_request(tmp_path: Path) -> None:
-    world = Small(tmp_path, *[Answer(text=WORDS)] * 8, NEVER)
+    world = SmallWindowWorld(tmp_path, *[Answer(text=WORDS)] * 8, NEVER)
     context_id = await world.start()
     for number in range(8):
         await world.turn(context_id, f"{number} {WORDS}")
-    await cut_off(world, context_id, times=9)
+    await cancelled_turn(world, context_id, times=9)
     await world.runtime.compress(context_id)
     window = await check_figures(world, context_id)
     assert not window.compresses
@@ -267,7 +267,7 @@ async def test_the_window_after_a_compression_equals_the_next_request(tmp_path: 
 
 
 async def test_with_the_providers_count_the_parts_still_add_up_to_the_figure_that_is_shown(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     world.model.reports = lambda: 1000
     context_id = await world.start()
     await world.runtime.set_prompt_addition(context_id, WORDS * 9)
@@ -292,7 +292,7 @@ async def test_reading_the_window_changes_nothing(tmp_path: Path) -> None:
 # messages stored before a request
 
 
-class Witness(ScriptedAdapter):
+class RecordingAdapter(ScriptedAdapter):
     """Records the kinds of stored messages at every request."""
 
     def __init__(self, store: MemoryStore, *answers: Answer) -> None:
@@ -312,7 +312,7 @@ class Witness(ScriptedAdapter):
 
 async def test_every_message_of_a_request_is_stored_before_the_request_is_sent(tmp_path: Path) -> None:
     store = MemoryStore()
-    witness = Witness(store, looks("a"), DONE)
+    witness = RecordingAdapter(store, look_calls("a"), DONE)
     world = World(tmp_path, store=store, adapter=witness)
     context_id = await world.start()
     await world.turn(context_id)

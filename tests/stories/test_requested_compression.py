@@ -15,13 +15,13 @@ from pilothouse.domain.states import Idle, WaitingForRecovery
 from pilothouse.llm.script import Answer, ScriptedCall, ScriptedError
 from pilothouse.runtime.compression.commands import MAX_FOCUS_CHARACTERS, MAX_PINS
 from pilothouse.testing.tools import NoteTool
-from tests.support.full_windows import MANY_WORDS, ROOMY, SMALL, WORDS, Small, looks, text_of
+from tests.support.full_windows import MANY_WORDS, ROOMY, SMALL, WORDS, SmallWindowWorld, look_calls, text_of
 from tests.support.held_store import HeldStore
 
 BY_HAND = ["compressing_messages", "generating_summary", "saving_context", "idle"]
 
 
-async def main_of(world: Small, context_id: str) -> Branch:
+async def main_of(world: SmallWindowWorld, context_id: str) -> Branch:
     return (await world.runtime.context(context_id)).branches["main"]
 
 
@@ -30,7 +30,7 @@ async def main_of(world: Small, context_id: str) -> Branch:
 
 @pytest.mark.parametrize("budget", [SMALL, ROOMY, Budget(tokens=100_000)], ids=["over", "at", "far below the target"])
 async def test_a_requested_compression_returns_the_figures_of_the_window(tmp_path: Path, budget: Budget) -> None:
-    world = Small(tmp_path, summaries=[Answer(text="In short.", usage=Usage(50, 5))], budget=budget)
+    world = SmallWindowWorld(tmp_path, summaries=[Answer(text="In short.", usage=Usage(50, 5))], budget=budget)
     context_id = await world.start()
     for number in range(10):
         await world.turn(context_id, f"{number} {WORDS}")
@@ -66,7 +66,7 @@ async def test_a_requested_compression_returns_the_figures_of_the_window(tmp_pat
 
 
 async def test_a_compression_never_makes_the_window_larger(tmp_path: Path) -> None:
-    world = Small(tmp_path, *[Answer(text="ok")] * 6)
+    world = SmallWindowWorld(tmp_path, *[Answer(text="ok")] * 6)
     context_id = await world.start()
     for _ in range(6):
         await world.turn(context_id, "hi")
@@ -77,17 +77,17 @@ async def test_a_compression_never_makes_the_window_larger(tmp_path: Path) -> No
 
 
 async def test_the_focus_of_a_compression_is_in_the_instruction_and_bounded(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     with pytest.raises(InvalidInput):
         await world.runtime.compress(context_id, focus="x" * (MAX_FOCUS_CHARACTERS + 1))
     await world.runtime.compress(context_id, focus="the engine")
-    (request,) = world.model.asked_for("summary")
+    (request,) = world.model.requests_for("summary")
     assert request.system.endswith("Above all keep what concerns: the engine")
 
 
 async def test_a_requested_compression_without_a_summary_truncates_and_says_why(tmp_path: Path) -> None:
-    world = Small(tmp_path, summaries=[Answer(error=ScriptedError(status=400))])
+    world = SmallWindowWorld(tmp_path, summaries=[Answer(error=ScriptedError(status=400))])
     context_id = await world.filled()
     done = await world.runtime.compress(context_id)
     assert world.trace() == [*BY_HAND[:2], "compressing_messages", *BY_HAND[2:]]
@@ -97,7 +97,7 @@ async def test_a_requested_compression_without_a_summary_truncates_and_says_why(
 
 
 async def test_compressing_is_refused_when_every_message_would_stay(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.start()
     for command in (world.runtime.compress, world.runtime.preview_compression):
         with pytest.raises(Conflict, match="Nothing to compact"):
@@ -116,7 +116,7 @@ async def test_compressing_is_refused_when_every_message_would_stay(tmp_path: Pa
 
 async def test_compressing_during_a_turn_is_refused_but_can_be_previewed(tmp_path: Path) -> None:
     blocking_tool = NoteTool("held", "read_only", hold=True)
-    world = Small(tmp_path, tools=[blocking_tool])
+    world = SmallWindowWorld(tmp_path, tools=[blocking_tool])
     context_id = await world.filled()
     world.model.answers_next(Answer(calls=(ScriptedCall(tool="held"),)))
     await world.runtime.send(context_id, "go")
@@ -134,7 +134,7 @@ async def test_compressing_during_a_turn_is_refused_but_can_be_previewed(tmp_pat
 
 
 async def test_messages_sent_during_a_compression_are_refused_or_queued(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     world.model.hold = True
     compressing = asyncio.create_task(world.runtime.compress(context_id))
@@ -161,7 +161,7 @@ async def test_messages_sent_during_a_compression_are_refused_or_queued(tmp_path
 
 
 async def test_a_cancelled_compression_changes_nothing_and_raises_for_its_caller(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
     world.model.hold = True
@@ -182,7 +182,7 @@ async def test_a_cancelled_compression_changes_nothing_and_raises_for_its_caller
 
 
 async def test_a_compression_finishes_after_its_caller_is_cancelled(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     world.model.hold = True
     compressing = asyncio.create_task(world.runtime.compress(context_id))
@@ -197,7 +197,7 @@ async def test_a_compression_finishes_after_its_caller_is_cancelled(tmp_path: Pa
 
 async def test_a_compression_that_the_store_refuses_raises_and_changes_nothing(tmp_path: Path) -> None:
     store = HeldStore()
-    world = Small(tmp_path, store=store)
+    world = SmallWindowWorld(tmp_path, store=store)
     context_id = await world.filled()
     before = await world.ids(context_id)
     store.refuses = lambda _, change: bool(change.renamed)
@@ -229,7 +229,7 @@ async def test_a_compression_that_the_store_refuses_raises_and_changes_nothing(t
 
 
 async def test_after_an_undo_the_old_messages_are_followed_by_all_later_ones(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
     done = await world.runtime.compress(context_id)
@@ -255,7 +255,7 @@ async def test_after_an_undo_the_old_messages_are_followed_by_all_later_ones(tmp
 
 
 async def test_two_compressions_are_undone_step_by_step(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     first = await world.ids(context_id)
     await world.runtime.compress(context_id)
@@ -275,7 +275,7 @@ async def test_two_compressions_are_undone_step_by_step(tmp_path: Path) -> None:
 
 
 async def test_a_compression_is_undone_after_later_forks_and_merges(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
     await world.runtime.create_branch(context_id, "early")
@@ -301,7 +301,7 @@ async def test_a_compression_is_undone_after_later_forks_and_merges(tmp_path: Pa
 
 
 async def test_provenance_of_merged_messages_survives_a_compression_and_its_undo(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.start()
     await world.runtime.create_branch(context_id, "idea")
     await world.turn(context_id, "here")
@@ -321,7 +321,7 @@ async def test_provenance_of_merged_messages_survives_a_compression_and_its_undo
 
 
 async def test_undoing_copies_the_original_when_it_is_in_use(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
     done = await world.runtime.compress(context_id)
@@ -338,7 +338,7 @@ async def test_undoing_copies_the_original_when_it_is_in_use(tmp_path: Path) -> 
 
 
 async def test_later_messages_on_the_original_stay_there(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
     done = await world.runtime.compress(context_id)
@@ -357,7 +357,7 @@ async def test_later_messages_on_the_original_stay_there(tmp_path: Path) -> None
 
 
 async def test_a_later_merge_into_the_original_does_not_change_the_branch(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     await world.runtime.create_branch(context_id, "idea")
     await world.runtime.switch_branch(context_id, "idea")
@@ -373,7 +373,7 @@ async def test_a_later_merge_into_the_original_does_not_change_the_branch(tmp_pa
 
 
 async def test_a_compression_without_its_original_cannot_be_undone(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     done = await world.runtime.compress(context_id)
     assert done.original is not None
@@ -391,7 +391,7 @@ async def test_a_compression_without_its_original_cannot_be_undone(tmp_path: Pat
 
 
 async def test_the_name_of_a_deleted_original_is_not_given_to_another_one(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     first = await world.runtime.compress(context_id)
     assert first.original is not None
@@ -412,7 +412,7 @@ async def test_the_name_of_a_deleted_original_is_not_given_to_another_one(tmp_pa
 
 
 async def test_an_undone_compression_is_repeated_only_when_the_window_is_full(tmp_path: Path) -> None:
-    world = Small(tmp_path)
+    world = SmallWindowWorld(tmp_path)
     context_id = await world.compressed()
     await world.runtime.undo_compression(context_id)
     meter = await world.runtime.meter(context_id)
@@ -431,7 +431,7 @@ async def test_an_undone_compression_is_repeated_only_when_the_window_is_full(tm
 
 
 async def test_pinned_messages_stay_unchanged(tmp_path: Path) -> None:
-    world = Small(tmp_path, budget=ROOMY)
+    world = SmallWindowWorld(tmp_path, budget=ROOMY)
     context_id = await world.filled()
     before = await world.messages(context_id)
     pinned = [before[0], before[3], before[4]]
@@ -459,7 +459,7 @@ async def test_pinned_messages_stay_unchanged(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("which", ["call", "second result"])
 async def test_a_pinned_call_or_result_keeps_its_whole_block(tmp_path: Path, which: str) -> None:
-    world = Small(tmp_path, looks("one", "two"))
+    world = SmallWindowWorld(tmp_path, look_calls("one", "two"))
     context_id = await world.filled()
     messages = await world.messages(context_id)
     group = [message for message in messages if isinstance(message, ToolRequest | ToolResult)]
@@ -472,7 +472,7 @@ async def test_a_pinned_call_or_result_keeps_its_whole_block(tmp_path: Path, whi
 
 
 async def test_pins_are_bounded_and_need_an_existing_message(tmp_path: Path) -> None:
-    world = Small(tmp_path, budget=Budget(tokens=100_000))
+    world = SmallWindowWorld(tmp_path, budget=Budget(tokens=100_000))
     context_id = await world.start()
     for _ in range(26):
         await world.turn(context_id, "x")

@@ -15,12 +15,20 @@ from pilothouse.domain.workspace_policy import WorkspacePolicy
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.testing.world import World
 from tests.support.assertions import content_of
-from tests.support.held_store import DELEGATES, DONE, HeldStore, asks, family, waiting_child
+from tests.support.held_store import DELEGATES, DONE, HeldStore, calls_answer, family, waiting_child
 
 
 async def test_contexts_evicted_during_a_switch_are_not_opened_twice(tmp_path: Path) -> None:
     store = HeldStore()
-    world = World(tmp_path, asks(("change", "a")), asks(("change", "b")), DONE, DONE, store=store, max_idle_contexts=2)
+    world = World(
+        tmp_path,
+        calls_answer(("change", "a")),
+        calls_answer(("change", "b")),
+        DONE,
+        DONE,
+        store=store,
+        max_idle_contexts=2,
+    )
     first, second = await world.start("supervised"), await world.start("supervised")
     others = [await world.start() for _ in range(3)]
     await world.turn(first)
@@ -45,7 +53,7 @@ async def test_rules_hold_in_a_context_that_is_imported_under_another_id(tmp_pat
     context_id = await world.start()
     rule = await world.runtime.give_rule("deny", Scope(tool="change"), context_id=context_id)
     data = b"".join([piece async for piece in world.runtime.export_context(context_id)])
-    other = World(tmp_path, asks(("change", "a")), DONE, ids_from=10**6)
+    other = World(tmp_path, calls_answer(("change", "a")), DONE, ids_from=10**6)
     await other.runtime.import_context(data, context_id="copy")
     assert [each.id for each in await other.runtime.rules("copy")] == [rule.id]
     await other.turn("copy")
@@ -65,7 +73,7 @@ async def test_rules_whose_time_is_up_make_room(tmp_path: Path) -> None:
 
 
 async def test_elevate_reports_exactly_which_calls_start_and_wait(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(*[("change", str(number)) for number in range(4)]), DONE)
+    world = World(tmp_path, calls_answer(*[("change", str(number)) for number in range(4)]), DONE)
     context_id = await world.start("review")
     await world.turn(context_id)
     pending = [call.id for call in await world.runtime.pending_calls(context_id)]
@@ -95,7 +103,7 @@ async def test_a_second_elevation_ends_the_first_in_the_audit(tmp_path: Path) ->
 
 
 async def test_in_review_no_rule_allows_a_call_that_the_policy_asks_about(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("look", "a")), DONE)
+    world = World(tmp_path, calls_answer(("look", "a")), DONE)
     context_id = await world.start("review")
     await world.runtime.set_policy(context_id, Policy(kind="manual"))
     await world.runtime.give_rule("allow", Scope(tool="look"), context_id=context_id)
@@ -105,7 +113,7 @@ async def test_in_review_no_rule_allows_a_call_that_the_policy_asks_about(tmp_pa
 
 
 async def test_limited_auto_counts_the_rounds_of_a_sub_agent(tmp_path: Path) -> None:
-    rounds = [asks(("change", str(number))) for number in range(5)]
+    rounds = [calls_answer(("change", str(number))) for number in range(5)]
     world = family(tmp_path, DELEGATES, *rounds, DONE, DONE)
     context_id = await world.start()
     await world.runtime.set_policy(context_id, Policy(kind="limited_auto", depth=2))

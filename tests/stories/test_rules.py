@@ -25,7 +25,7 @@ from tests.support.assertions import content_of, present
 DONE = Answer(text="done")
 
 
-def asks(*calls: tuple[str, str] | tuple[str, str, str]) -> Answer:
+def calls_answer(*calls: tuple[str, str] | tuple[str, str, str]) -> Answer:
     calls_requested = []
     for tool, text, *path in calls:
         arguments = {"text": text, **({"path": path[0]} if path else {})}
@@ -45,7 +45,7 @@ async def approve(world: World, context_id: str, always: RuleOption | None = Non
 
 
 async def test_the_chosen_rule_option_becomes_exactly_the_rule_shown(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "a", "docs/x.md")), DONE)
+    world = World(tmp_path, calls_answer(("change", "a", "docs/x.md")), DONE)
     context_id = await world.start("supervised")
     await world.turn(context_id)
     (call,) = await world.runtime.pending_calls(context_id)
@@ -66,11 +66,11 @@ async def test_the_chosen_rule_option_becomes_exactly_the_rule_shown(tmp_path: P
 async def test_an_always_allow_rule_runs_the_next_call_until_revoked(tmp_path: Path) -> None:
     world = World(
         tmp_path,
-        asks(("change", "a", "docs/x")),
+        calls_answer(("change", "a", "docs/x")),
         DONE,
-        asks(("change", "b", "docs/y"), ("change", "c", "src/z")),
+        calls_answer(("change", "b", "docs/y"), ("change", "c", "src/z")),
         DONE,
-        asks(("change", "d", "docs/y")),
+        calls_answer(("change", "d", "docs/y")),
     )
     context_id = await world.start("supervised")
     await world.turn(context_id)
@@ -89,7 +89,7 @@ async def test_an_always_allow_rule_runs_the_next_call_until_revoked(tmp_path: P
 
 
 async def test_a_call_that_still_waits_has_its_present_reason(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "a")), DONE)
+    world = World(tmp_path, calls_answer(("change", "a")), DONE)
     context_id = await world.start("supervised")
     await world.turn(context_id)
     (by_mode,) = await world.runtime.pending_calls(context_id)
@@ -102,7 +102,7 @@ async def test_a_call_that_still_waits_has_its_present_reason(tmp_path: Path) ->
 
 
 async def test_choosing_a_rule_option_runs_the_other_calls_it_covers(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("look", "a"), ("look", "b"), ("change", "c")), DONE)
+    world = World(tmp_path, calls_answer(("look", "a"), ("look", "b"), ("change", "c")), DONE)
     context_id = await world.start("supervised")
     await world.turn(context_id)
     await approve(world, context_id, always="tool")
@@ -111,12 +111,12 @@ async def test_choosing_a_rule_option_runs_the_other_calls_it_covers(tmp_path: P
 
 
 async def test_a_permanent_rule_holds_in_other_conversations_and_after_a_restart(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "a")), DONE, store=files(tmp_path))
+    world = World(tmp_path, calls_answer(("change", "a")), DONE, store=files(tmp_path))
     first = await world.start("supervised")
     await world.turn(first)
     await approve(world, first, always="tool_for_good")
     await world.runtime.close()
-    answers = [asks(("change", "b")), DONE, asks(("change", "c")), DONE]
+    answers = [calls_answer(("change", "b")), DONE, calls_answer(("change", "c")), DONE]
     again = World(tmp_path, *answers, store=files(tmp_path), ids_from=1000)
     second = await again.start("supervised")
     await again.turn(second)
@@ -131,7 +131,7 @@ async def test_a_permanent_rule_holds_in_other_conversations_and_after_a_restart
 
 @pytest.mark.parametrize("mode", ["review", "plan", "ask"])
 async def test_a_permanent_rule_allows_nothing_in_a_stricter_mode(tmp_path: Path, mode: str) -> None:
-    world = World(tmp_path, asks(("change", "a")), DONE)
+    world = World(tmp_path, calls_answer(("change", "a")), DONE)
     context_id = await world.start(mode)
     await world.runtime.give_rule("allow", Scope())
     await world.turn(context_id)
@@ -139,7 +139,7 @@ async def test_a_permanent_rule_allows_nothing_in_a_stricter_mode(tmp_path: Path
 
 
 async def test_in_review_no_rule_is_offered_and_none_can_be_taken(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "a")))
+    world = World(tmp_path, calls_answer(("change", "a")))
     context_id = await world.start("review")
     await world.turn(context_id)
     (call,) = await world.runtime.pending_calls(context_id)
@@ -150,7 +150,7 @@ async def test_in_review_no_rule_is_offered_and_none_can_be_taken(tmp_path: Path
 
 
 async def test_a_deny_rule_denies_waiting_calls_and_the_model_gets_the_reason(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "a", "deploy/x"), ("look", "b")), DONE)
+    world = World(tmp_path, calls_answer(("change", "a", "deploy/x"), ("look", "b")), DONE)
     context_id = await world.start("supervised")
     await world.turn(context_id)
     await world.runtime.give_rule("deny", Scope(tool="change", folder="deploy"), context_id=context_id)
@@ -163,7 +163,7 @@ async def test_a_deny_rule_denies_waiting_calls_and_the_model_gets_the_reason(tm
 
 
 async def test_a_deny_rule_holds_in_agent_and_is_named_in_the_explanation(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "a", "deploy/x")), DONE)
+    world = World(tmp_path, calls_answer(("change", "a", "deploy/x")), DONE)
     context_id = await world.start("agent")
     rule = await world.runtime.give_rule("deny", Scope(folder="deploy"))
     await world.turn(context_id)
@@ -179,7 +179,7 @@ async def test_a_deny_rule_holds_in_agent_and_is_named_in_the_explanation(tmp_pa
 
 
 async def test_the_explanation_of_a_call_lists_every_step(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "a")), DONE)
+    world = World(tmp_path, calls_answer(("change", "a")), DONE)
     context_id = await world.start("supervised")
     await world.turn(context_id)
     await approve(world, context_id, always="exact")
@@ -197,7 +197,7 @@ async def test_the_explanation_of_a_call_lists_every_step(tmp_path: Path) -> Non
 
 
 async def test_a_rule_with_an_end_expires(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "a")), DONE, asks(("change", "b")), DONE)
+    world = World(tmp_path, calls_answer(("change", "a")), DONE, calls_answer(("change", "b")), DONE)
     context_id = await world.start("supervised")
     await world.runtime.give_rule("allow", Scope(tool="change"), minutes=5)
     await world.turn(context_id)
@@ -218,7 +218,9 @@ async def test_an_unreadable_rules_log_makes_every_call_ask_until_a_person_accep
     data = bytearray(log.read_bytes())
     data[40] ^= 1
     log.write_bytes(data)
-    again = World(tmp_path, asks(("change", "a")), DONE, asks(("change", "b")), DONE, store=files(tmp_path))
+    again = World(
+        tmp_path, calls_answer(("change", "a")), DONE, calls_answer(("change", "b")), DONE, store=files(tmp_path)
+    )
     context_id = await again.start("agent")
     await again.turn(context_id)
     assert again.change.ran == [], "the rule that was lost may have denied it"
@@ -229,7 +231,7 @@ async def test_an_unreadable_rules_log_makes_every_call_ask_until_a_person_accep
     standin = (await again.runtime.rules())[-1]
     await again.runtime.revoke_rule(standin.id)
     await again.runtime.close()
-    third = World(tmp_path, asks(("change", "b")), DONE, store=files(tmp_path), ids_from=2000)
+    third = World(tmp_path, calls_answer(("change", "b")), DONE, store=files(tmp_path), ids_from=2000)
     context_id = await third.start("agent")
     await third.turn(context_id)
     assert third.change.ran == ["b"], "and what was acknowledged does not come back"
@@ -239,9 +241,9 @@ async def test_an_unreadable_rules_log_makes_every_call_ask_until_a_person_accep
 async def test_a_policy_makes_agent_mode_ask_and_a_context_overrides_the_preference(tmp_path: Path) -> None:
     world = World(
         tmp_path,
-        asks(("change", "a")),
+        calls_answer(("change", "a")),
         DONE,
-        asks(("change", "b")),
+        calls_answer(("change", "b")),
         DONE,
         workspace_policy=lambda _: WorkspacePolicy(preference=Policy(kind="manual")),
     )
@@ -256,7 +258,9 @@ async def test_a_policy_makes_agent_mode_ask_and_a_context_overrides_the_prefere
 
 async def test_an_enforced_policy_cannot_be_overridden(tmp_path: Path) -> None:
     world = World(
-        tmp_path, asks(("change", "a")), workspace_policy=lambda _: WorkspacePolicy(policies=(Policy(kind="manual"),))
+        tmp_path,
+        calls_answer(("change", "a")),
+        workspace_policy=lambda _: WorkspacePolicy(policies=(Policy(kind="manual"),)),
     )
     context_id = await world.start("agent")
     await world.runtime.set_policy(context_id, Policy())
@@ -265,7 +269,7 @@ async def test_an_enforced_policy_cannot_be_overridden(tmp_path: Path) -> None:
 
 
 async def test_limited_auto_runs_some_rounds_then_asks_and_an_approval_restarts_the_count(tmp_path: Path) -> None:
-    rounds = [asks(("change", str(number))) for number in range(7)]
+    rounds = [calls_answer(("change", str(number))) for number in range(7)]
     world = World(tmp_path, *rounds, DONE)
     context_id = await world.start("agent")
     await world.runtime.set_policy(context_id, Policy(kind="limited_auto", depth=2))
@@ -278,7 +282,7 @@ async def test_limited_auto_runs_some_rounds_then_asks_and_an_approval_restarts_
 
 async def test_a_stricter_policy_does_not_start_what_a_crash_left_waiting(tmp_path: Path) -> None:
     """No waiting call starts by another action of the person."""
-    world = World(tmp_path, asks(("change", "a")))
+    world = World(tmp_path, calls_answer(("change", "a")))
     context_id = await world.start("supervised")
     await world.turn(context_id)
     live = await world.runtime.context(context_id)
@@ -293,7 +297,7 @@ async def test_a_folder_has_its_own_mode_and_the_turn_continues(tmp_path: Path) 
     plan = FolderMode(folder="deploy", mode=Modes().named("plan"))
     world = World(
         tmp_path,
-        asks(("change", "a", "deploy/x"), ("change", "b", "docs/x"), ("change", "c")),
+        calls_answer(("change", "a", "deploy/x"), ("change", "b", "docs/x"), ("change", "c")),
         DONE,
         workspace_policy=lambda _: WorkspacePolicy(folder_modes=(plan,)),
     )
@@ -342,7 +346,7 @@ async def test_a_removed_mode_allows_nothing(tmp_path: Path) -> None:
     world = World(tmp_path, store=files(tmp_path), modes=Modes([own]))
     context_id = await world.start("mine")
     await world.runtime.close()
-    again = World(tmp_path, asks(("look", "a")), DONE, store=files(tmp_path))
+    again = World(tmp_path, calls_answer(("look", "a")), DONE, store=files(tmp_path))
     await again.turn(context_id)
     assert again.look.ran == []
     await again.runtime.switch_mode(context_id, "agent")
@@ -357,7 +361,7 @@ async def elevated(world: World, context_id: str) -> object:
 
 
 async def test_elevation_for_some_calls_runs_exactly_so_many(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "a"), ("look", "x"), ("change", "b"), ("change", "c")), DONE)
+    world = World(tmp_path, calls_answer(("change", "a"), ("look", "x"), ("change", "b"), ("change", "c")), DONE)
     context_id = await world.start("review")
     await world.runtime.elevate(context_id, calls=2)
     await world.turn(context_id)
@@ -382,7 +386,7 @@ async def test_an_undo_is_one_of_the_calls_of_an_elevation(tmp_path: Path) -> No
 
 
 async def test_elevation_starts_waiting_calls_and_ends_with_a_mode_switch(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "a")), DONE, asks(("change", "b")))
+    world = World(tmp_path, calls_answer(("change", "a")), DONE, calls_answer(("change", "b")))
     context_id = await world.start("review")
     await world.turn(context_id)
     elevation = await world.runtime.elevate(context_id, minutes=10)
@@ -396,7 +400,7 @@ async def test_elevation_starts_waiting_calls_and_ends_with_a_mode_switch(tmp_pa
 
 
 async def test_elevation_for_minutes_ends_by_the_monotonic_clock(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "a")), DONE, asks(("change", "b")))
+    world = World(tmp_path, calls_answer(("change", "a")), DONE, calls_answer(("change", "b")))
     context_id = await world.start("review")
     await world.runtime.elevate(context_id, minutes=10)
     await world.turn(context_id)
@@ -408,7 +412,9 @@ async def test_elevation_for_minutes_ends_by_the_monotonic_clock(tmp_path: Path)
 
 
 async def test_elevation_for_a_turn_needs_an_open_turn_and_ends_with_it(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "a")), asks(("change", "b")), DONE, asks(("change", "c")))
+    world = World(
+        tmp_path, calls_answer(("change", "a")), calls_answer(("change", "b")), DONE, calls_answer(("change", "c"))
+    )
     context_id = await world.start("review")
     with pytest.raises(Conflict, match="No turn is running"):
         await world.runtime.elevate(context_id, turn=True)
@@ -425,7 +431,7 @@ async def test_elevation_ends_at_a_restart(tmp_path: Path) -> None:
     context_id = await world.start("review")
     await world.runtime.elevate(context_id, calls=5)
     await world.runtime.close()
-    again = World(tmp_path, asks(("change", "a")), store=files(tmp_path), ids_from=1000)
+    again = World(tmp_path, calls_answer(("change", "a")), store=files(tmp_path), ids_from=1000)
     assert await elevated(again, context_id) is None
     await again.turn(context_id)
     assert again.change.ran == []

@@ -12,7 +12,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.rules import Scope
 from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.testing.world import World
-from tests.support.mcp_tools import DONE, furnished, says
+from tests.support.mcp_tools import DONE, answer_with_calls, world_with_tools
 
 SHOWN = "#!/bin/sh\necho shown > made\n"
 SWAPPED = "#!/bin/sh\necho swapped > made\n"
@@ -59,7 +59,7 @@ async def test_a_script_runs_only_as_it_was_shown(tmp_path: Path, release: str, 
     script.parent.mkdir()
     script.write_text(SHOWN)
     script.chmod(0o755)
-    world = furnished(tmp_path, says(("execute", {"command": "./run.sh"})), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(("execute", {"command": "./run.sh"})), DONE)
     async with world.runtime:
         context_id = await world.start(mode)
         await world.turn(context_id, "go")
@@ -80,7 +80,7 @@ async def test_a_script_runs_only_as_it_was_shown(tmp_path: Path, release: str, 
 @pytest.mark.parametrize("switches", [False, True], ids=["approved", "released by a switch"])
 async def test_a_write_and_a_command_that_were_both_shown_run_together(tmp_path: Path, switches: bool) -> None:
     write = ("write_file", {"path": "run.sh", "content": SHOWN})
-    world = furnished(tmp_path, says(write, ("execute", {"command": "sh run.sh"})), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(write, ("execute", {"command": "sh run.sh"})), DONE)
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
@@ -102,7 +102,9 @@ async def test_a_shown_write_may_make_a_script_need_other_files(tmp_path: Path) 
     other.write_text(SHOWN)
     write = ("write_file", {"path": "run.sh", "content": "#!/bin/sh\nsh other.sh\n"})
     read = ("read_file", {"path": "run.sh"})
-    world = furnished(tmp_path, says(read), says(write, ("execute", {"command": "sh run.sh"})), DONE)
+    world = world_with_tools(
+        tmp_path, answer_with_calls(read), answer_with_calls(write, ("execute", {"command": "sh run.sh"})), DONE
+    )
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
@@ -119,8 +121,8 @@ def git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True)
 
 
-async def shown_call(tmp_path: Path, command: str) -> tuple[World, str, CallRecord]:
-    world = furnished(tmp_path, says(("execute", {"command": command})), DONE)
+async def world_with_shown_call(tmp_path: Path, command: str) -> tuple[World, str, CallRecord]:
+    world = world_with_tools(tmp_path, answer_with_calls(("execute", {"command": command})), DONE)
     context_id = await world.start("supervised")
     await world.turn(context_id, "go")
     (call,) = await world.runtime.pending_calls(context_id)
@@ -135,7 +137,7 @@ async def test_git_runs_only_with_the_settings_that_held_when_it_was_shown(tmp_p
         git(folder, "init", "-q")
     (workspace / "evil.sh").write_text(SWAPPED.replace("made", str(workspace / "made")))
     (workspace / "evil.sh").chmod(0o755)
-    world, context_id, call = await shown_call(tmp_path, command)
+    world, context_id, call = await world_with_shown_call(tmp_path, command)
     async with world.runtime:
         for folder in (workspace, workspace / "sub"):
             git(folder, "config", "core.fsmonitor", str(workspace / "evil.sh"))
@@ -163,7 +165,7 @@ async def test_the_card_says_where_settings_of_git_lead_to_other_files(
     git(workspace, "init", "-q")
     if leads_elsewhere:
         git(workspace, "config", *settings)
-    world, _, call = await shown_call(tmp_path, command)
+    world, _, call = await world_with_shown_call(tmp_path, command)
     await world.runtime.close()
     assert call.may_change is leads_elsewhere
 
@@ -174,6 +176,6 @@ async def test_the_card_says_that_packages_of_other_folders_are_run(
 ) -> None:
     (tmp_path / "workspace").mkdir()
     (tmp_path / "workspace" / "package.json").write_text('{"scripts": {"build": "true"}}')
-    world, _, call = await shown_call(tmp_path, command)
+    world, _, call = await world_with_shown_call(tmp_path, command)
     await world.runtime.close()
     assert call.may_change is may_change

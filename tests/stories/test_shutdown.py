@@ -20,7 +20,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from tests.support.held_store import DONE, HeldStore, anything, asks, nothing, settle
+from tests.support.held_store import DONE, HeldStore, any_write, calls_answer, no_write, settle
 from tests.support.scale import HANG_SECONDS
 
 _LATER = 1_000_000
@@ -43,7 +43,7 @@ def files(data: Path, disk: Disk | None = None) -> FileStore:
     return FileStore(data, now=lambda: "2026-01-01T00:00:00.000Z", disk=disk)
 
 
-def said(messages: list[Message]) -> list[str]:
+def texts_of(messages: list[Message]) -> list[str]:
     return [message.content for message in messages if isinstance(message, Text)]
 
 
@@ -67,11 +67,11 @@ async def test_a_call_that_runs_while_the_runtime_closes_under_a_command_in_its_
 ) -> None:
     store = HeldStore()
     pay = NoteTool("pay", "mutating", hold=True)
-    world = World(tmp_path, asks(("pay", "a")), DONE, store=store, tools=[pay])
+    world = World(tmp_path, calls_answer(("pay", "a")), DONE, store=store, tools=[pay])
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
     await pay.started.wait()
-    release = store.hold(anything)
+    release = store.hold(any_write)
     switching = asyncio.create_task(world.runtime.switch_mode(context_id, "supervised"))
     await store.reached.wait()
     closing = await closing_under(world)
@@ -86,7 +86,7 @@ async def test_a_call_that_runs_while_the_runtime_closes_runs_once_also_with_fil
 ) -> None:
     disk = HeldDisk()
     pay = NoteTool("pay", "mutating", hold=True)
-    world = World(tmp_path, asks(("pay", "a")), DONE, store=files(tmp_path / "data", disk), tools=[pay])
+    world = World(tmp_path, calls_answer(("pay", "a")), DONE, store=files(tmp_path / "data", disk), tools=[pay])
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
     await pay.started.wait()
@@ -109,9 +109,9 @@ async def test_a_call_that_runs_while_the_runtime_closes_runs_once_also_with_fil
 
 async def test_a_send_in_flight_at_close_asks_no_model_afterwards(tmp_path: Path) -> None:
     store = HeldStore()
-    world = World(tmp_path, asks(("change", "a")), DONE, store=store)
+    world = World(tmp_path, calls_answer(("change", "a")), DONE, store=store)
     context_id = await world.start()
-    release = store.hold(anything)
+    release = store.hold(any_write)
     sending = asyncio.create_task(world.runtime.send(context_id, "go"))
     await store.reached.wait()
     closing = await closing_under(world)
@@ -139,13 +139,13 @@ async def test_a_send_in_flight_at_close_is_in_the_files_and_continue_answers_it
     again = World(tmp_path, DONE, store=files(tmp_path / "data"), ids_from=_LATER)
     await again.runtime.continue_turn(context_id)
     await again.runtime.rested(context_id)
-    assert said(await again.runtime.read_messages(context_id)) == ["go", "done"]
+    assert texts_of(await again.runtime.read_messages(context_id)) == ["go", "done"]
     await again.runtime.close()
 
 
 @pytest.mark.parametrize("instants", range(8))
 async def test_a_send_that_has_just_begun_at_close_asks_no_model_afterwards(tmp_path: Path, instants: int) -> None:
-    world = World(tmp_path, asks(("change", "a")), DONE, store=files(tmp_path / "data"))
+    world = World(tmp_path, calls_answer(("change", "a")), DONE, store=files(tmp_path / "data"))
     context_id = await world.start()
     live = await world.runtime.context(context_id)
     sending = asyncio.create_task(world.runtime.send(context_id, "go"))
@@ -171,7 +171,7 @@ async def die(world: World, context_id: str) -> None:
 
 async def test_a_turn_that_is_open_at_close_is_marked_as_interrupted_in_the_store(tmp_path: Path) -> None:
     pay = NoteTool("pay", "mutating", hold=True)
-    world = World(tmp_path, asks(("pay", "a")), DONE, tools=[pay])
+    world = World(tmp_path, calls_answer(("pay", "a")), DONE, tools=[pay])
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
     await pay.started.wait()
@@ -183,19 +183,19 @@ async def test_a_turn_that_is_open_at_close_is_marked_as_interrupted_in_the_stor
 async def test_an_opening_in_flight_at_close_commits_nothing_afterwards(tmp_path: Path) -> None:
     store = HeldStore()
     pay = NoteTool("pay", "mutating", hold=True)
-    first = World(tmp_path, asks(("pay", "a")), DONE, store=store, tools=[pay])
+    first = World(tmp_path, calls_answer(("pay", "a")), DONE, store=store, tools=[pay])
     context_id = await first.start()
     await first.runtime.send(context_id, "go")
     await pay.started.wait()
     await die(first, context_id)
     second = World(tmp_path, DONE, store=store, ids_from=_LATER)
-    release = store.hold(anything)
+    release = store.hold(any_write)
     opening = asyncio.create_task(second.runtime.context(context_id))
     await store.reached.wait()
     closing = await closing_under(second)
     release.set()
     await closing
-    store.hold(nothing)
+    store.hold(no_write)
     version = (await store.open(context_id)).version
     await asyncio.gather(opening, return_exceptions=True)
     await settle()
@@ -209,7 +209,7 @@ async def test_no_title_is_asked_for_after_close(tmp_path: Path) -> None:
     titles = ScriptedAdapter(Script(title=(Answer(text="A title"),)))
     world = World(tmp_path, DONE, store=store, titles=TitleModel(titles, "small"))
     context_id = await world.start()
-    release = store.hold(anything)
+    release = store.hold(any_write)
     sending = asyncio.create_task(world.runtime.send(context_id, "the first line"))
     await store.reached.wait()
     closing = await closing_under(world)
@@ -225,7 +225,7 @@ def is_driven(live: LiveContext) -> bool:
 
 
 async def test_a_cancel_beside_close_returns(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "a")), DONE)
+    world = World(tmp_path, calls_answer(("change", "a")), DONE)
     context_id = await world.start("supervised")
     await world.turn(context_id)
     live = await world.runtime.context(context_id)
@@ -241,7 +241,7 @@ async def test_a_cancel_beside_close_returns(tmp_path: Path) -> None:
 # processors
 
 
-class Redacts:
+class RedactingProcessor:
     """A processor that takes as long as the test wants."""
 
     def __init__(self) -> None:
@@ -253,9 +253,9 @@ class Redacts:
         return [msgspec.structs.replace(message, content="[redacted]") for message in messages]
 
 
-async def cut_short(tmp_path: Path, by: str) -> tuple[World, str]:
+async def context_in_processor(tmp_path: Path, by: str) -> tuple[World, str]:
     """A context whose message was with a processor when a cancel or a close came."""
-    redacts = Redacts()
+    redacts = RedactingProcessor()
     store = MemoryStore()
     world = World(tmp_path, DONE, DONE, store=store, processors=[redacts])
     context_id = await world.start()
@@ -272,19 +272,19 @@ async def cut_short(tmp_path: Path, by: str) -> tuple[World, str]:
 
 @pytest.mark.parametrize("by", ["cancel", "close"])
 async def test_continue_processes_a_message_whose_processors_were_cut_short(tmp_path: Path, by: str) -> None:
-    world, context_id = await cut_short(tmp_path, by)
+    world, context_id = await context_in_processor(tmp_path, by)
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     ((window,),) = [request.messages for request in world.model.requests]
     assert b"[redacted]" in window
-    assert said(await world.runtime.read_messages(context_id)) == ["[redacted]", "done"]
+    assert texts_of(await world.runtime.read_messages(context_id)) == ["[redacted]", "done"]
 
 
 @pytest.mark.parametrize("by", ["cancel", "close"])
 async def test_a_message_whose_processors_were_cut_short_does_not_reach_the_model_with_the_next_one(
     tmp_path: Path, by: str
 ) -> None:
-    world, context_id = await cut_short(tmp_path, by)
+    world, context_id = await context_in_processor(tmp_path, by)
     await world.turn(context_id, "next")
     (request,) = world.model.requests
     assert request.messages

@@ -15,10 +15,10 @@ from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.testing.world import World
-from tests.support.held_store import DONE, HeldStore, anything, asks, nothing, settle
+from tests.support.held_store import DONE, HeldStore, any_write, calls_answer, no_write, settle
 
 
-def said(messages: list[Message]) -> list[str]:
+def texts_of(messages: list[Message]) -> list[str]:
     return [message.content for message in messages if isinstance(message, Text)]
 
 
@@ -33,7 +33,7 @@ async def working(world: World, mode: str = "agent") -> str:
 
 async def test_a_cancel_of_a_turn_that_just_rested_ends_it_also_with_a_queue(tmp_path: Path) -> None:
     store = HeldStore()
-    world = World(tmp_path, asks(("look", "a")), asks(("change", "b")), DONE, store=store)
+    world = World(tmp_path, calls_answer(("look", "a")), calls_answer(("change", "b")), DONE, store=store)
     context_id = await working(world, "review")
     await world.runtime.send(context_id, "queued", queue=True)
     release = store.hold(lambda _, change: isinstance(change.core.state, AwaitingToolApproval))
@@ -51,7 +51,7 @@ async def test_a_cancel_of_a_turn_that_just_rested_ends_it_also_with_a_queue(tmp
 
 async def test_a_cancel_returns_although_another_turn_has_begun_since(tmp_path: Path) -> None:
     store = HeldStore()
-    world = World(tmp_path, asks(("look", "a")), asks(("change", "b")), DONE, DONE, store=store)
+    world = World(tmp_path, calls_answer(("look", "a")), calls_answer(("change", "b")), DONE, DONE, store=store)
     context_id = await working(world)
     await world.runtime.send(context_id, "queued", queue=True)
     world.change.release.clear()
@@ -74,13 +74,13 @@ async def test_a_cancel_returns_although_another_turn_has_begun_since(tmp_path: 
 
 async def test_continue_with_a_cancelled_caller_still_drives_the_held_queue(tmp_path: Path) -> None:
     store = HeldStore()
-    world = World(tmp_path, asks(("change", "a")), DONE, store=store)
+    world = World(tmp_path, calls_answer(("change", "a")), DONE, store=store)
     context_id = await world.start("supervised")
     await world.turn(context_id)
     await world.runtime.send(context_id, "queued", queue=True)
     await world.runtime.reject_all(context_id)
     await world.runtime.rested(context_id)
-    release = store.hold(anything)
+    release = store.hold(any_write)
     continuing = asyncio.create_task(world.runtime.continue_turn(context_id))
     await store.reached.wait()
     continuing.cancel()
@@ -90,22 +90,22 @@ async def test_continue_with_a_cancelled_caller_still_drives_the_held_queue(tmp_
         await continuing
     live = await world.runtime.rested(context_id)
     assert (live.state, live.core.queue) == (Idle(), ())
-    assert said(await world.runtime.read_messages(context_id))[-2:] == ["queued", "done"]
+    assert texts_of(await world.runtime.read_messages(context_id))[-2:] == ["queued", "done"]
 
 
 async def test_a_turn_that_was_paused_when_the_store_refused_can_be_continued(tmp_path: Path) -> None:
     store = HeldStore()
-    world = World(tmp_path, asks(("look", "x"), ("change", "a"), ("change", "b")), DONE, store=store)
+    world = World(tmp_path, calls_answer(("look", "x"), ("change", "a"), ("change", "b")), DONE, store=store)
     world.change.release.clear()
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
     await world.change.started.wait()
     await world.runtime.pause(context_id)
-    store.refuses = anything
+    store.refuses = any_write
     world.change.release.set()
     live = await world.runtime.rested(context_id)
     assert isinstance(live.state, WaitingForRecovery)
-    store.refuses = nothing
+    store.refuses = no_write
     await world.runtime.continue_turn(context_id)
     live = await world.runtime.rested(context_id)
     assert (live.state, world.change.ran) == (Idle(), ["a"])
@@ -113,10 +113,10 @@ async def test_a_turn_that_was_paused_when_the_store_refused_can_be_continued(tm
 
 async def test_a_pause_withdrawn_at_the_last_instant_lets_the_turn_continue(tmp_path: Path) -> None:
     store = HeldStore()
-    world = World(tmp_path, asks(("look", "a")), DONE, store=store)
+    world = World(tmp_path, calls_answer(("look", "a")), DONE, store=store)
     context_id = await working(world)
     await world.runtime.pause(context_id)
-    results = store.hold(anything)
+    results = store.hold(any_write)
     world.look.release.set()
     await store.reached.wait()
     title = store.hold(lambda _, change: change.core.title == "T")
@@ -133,7 +133,7 @@ async def test_a_pause_withdrawn_at_the_last_instant_lets_the_turn_continue(tmp_
     assert (live.state, live.core.last_turn) == (Idle(), "complete")
 
 
-class Watched(ScriptedAdapter):
+class InterruptingAdapter(ScriptedAdapter):
     """Does something while its answer with this number streams."""
 
     def __init__(self, *answers: Answer, number: int) -> None:
@@ -150,7 +150,7 @@ class Watched(ScriptedAdapter):
 
 
 async def test_a_pause_during_the_last_answer_holds_the_queue(tmp_path: Path) -> None:
-    model = Watched(asks(("look", "a")), Answer(text="1"), Answer(text="2"), number=2)
+    model = InterruptingAdapter(calls_answer(("look", "a")), Answer(text="1"), Answer(text="2"), number=2)
     world = World(tmp_path, adapter=model)
     context_id = await working(world)
     await world.runtime.send(context_id, "queued", queue=True)
@@ -160,7 +160,7 @@ async def test_a_pause_during_the_last_answer_holds_the_queue(tmp_path: Path) ->
     assert (live.state, len(live.core.queue)) == (Idle(), 1)
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
-    assert said(await world.runtime.read_messages(context_id)) == ["go", "1", "queued", "2"]
+    assert texts_of(await world.runtime.read_messages(context_id)) == ["go", "1", "queued", "2"]
 
 
 async def test_the_same_request_with_another_trace_is_the_same_request(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ async def test_the_same_request_with_another_trace_is_the_same_request(tmp_path:
         sent.append(await world.runtime.send(context_id, "hello", key="k", client_metadata=metadata))
         await world.runtime.rested(context_id)
     assert sent[0] == sent[1]
-    assert said(await world.runtime.read_messages(context_id)) == ["hello", "done"]
+    assert texts_of(await world.runtime.read_messages(context_id)) == ["hello", "done"]
 
 
 # commits that the store refuses
@@ -180,17 +180,17 @@ async def test_the_same_request_with_another_trace_is_the_same_request(tmp_path:
 
 async def test_a_permanent_rule_is_not_kept_when_its_approval_is_refused(tmp_path: Path) -> None:
     store = HeldStore()
-    world = World(tmp_path, asks(("change", "a")), DONE, store=store)
+    world = World(tmp_path, calls_answer(("change", "a")), DONE, store=store)
     context_id = await world.start("supervised")
     await world.turn(context_id)
     (call,) = await world.runtime.pending_calls(context_id)
-    store.refuses = anything
+    store.refuses = any_write
     decision = PersonsDecision(id=call.id, verdict="approve", digest=call.digest, always="tool_for_good")
     with pytest.raises(StoreRefused):
         await world.runtime.decide(context_id, [decision])
     assert await world.runtime.rules() == []
     assert await world.runtime.pending_calls(context_id) == [call]
-    store.refuses = nothing
+    store.refuses = no_write
     await world.runtime.decide(context_id, [decision])
     await world.runtime.rested(context_id)
     assert [rule.scope.tool for rule in await world.runtime.rules()] == ["change"]
@@ -199,16 +199,16 @@ async def test_a_permanent_rule_is_not_kept_when_its_approval_is_refused(tmp_pat
 
 async def test_a_call_whose_start_was_refused_is_not_run(tmp_path: Path) -> None:
     store = HeldStore()
-    world = World(tmp_path, asks(("change", "a"), ("change", "b")), DONE, store=store)
+    world = World(tmp_path, calls_answer(("change", "a"), ("change", "b")), DONE, store=store)
     context_id = await world.start("supervised")
     await world.turn(context_id)
     world.change.release.clear()
     await world.runtime.approve_all(context_id)
     await world.change.started.wait()
-    store.refuses = anything
+    store.refuses = any_write
     world.change.release.set()
     await world.runtime.rested(context_id)
-    store.refuses = nothing
+    store.refuses = no_write
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     _, call = await world.dependencies.store.calls(context_id)
@@ -219,12 +219,14 @@ async def test_a_call_whose_start_was_refused_is_not_run(tmp_path: Path) -> None
 
 async def test_a_call_whose_start_was_refused_has_used_up_no_elevation(tmp_path: Path) -> None:
     store = HeldStore()
-    world = World(tmp_path, asks(("look", "a"), ("change", "b")), DONE, asks(("change", "c")), DONE, store=store)
+    world = World(
+        tmp_path, calls_answer(("look", "a"), ("change", "b")), DONE, calls_answer(("change", "c")), DONE, store=store
+    )
     context_id = await world.start("review")
     await world.runtime.elevate(context_id, calls=1)
     store.refuses = lambda _, change: any(call.status == "executing" for call in change.calls)
     await world.turn(context_id)
-    store.refuses = nothing
+    store.refuses = no_write
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     assert await world.runtime.pending_calls(context_id) == []

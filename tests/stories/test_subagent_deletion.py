@@ -40,7 +40,7 @@ async def test_a_refused_deletion_deletes_no_sub_agent(tmp_path: Path) -> None:
     assert await world.dependencies.store.contexts() == []
 
 
-class HeldListing(MemoryStore):
+class HeldListingStore(MemoryStore):
     """While `holding`, a listing waits for `release` and returns the earlier contexts."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class HeldListing(MemoryStore):
 
 
 async def test_a_sub_agent_created_during_its_parents_deletion_is_deleted_too(tmp_path: Path) -> None:
-    store = HeldListing()
+    store = HeldListingStore()
     world = World(tmp_path, store=store)
     context_id = await world.start()
     store.holding = True

@@ -29,10 +29,10 @@ from tests.support.held_store import (
     DELEGATES,
     DONE,
     HeldStore,
-    asks,
+    calls_answer,
     child_of,
     family,
-    nothing,
+    no_write,
     sent_and_waiting,
     settle,
     waiting_child,
@@ -40,7 +40,7 @@ from tests.support.held_store import (
 from tests.support.scale import HANG_SECONDS
 
 
-class SlowlyOpened(MemoryStore):
+class SlowOpeningStore(MemoryStore):
     """Opens one of its contexts some instants later than the others."""
 
     def __init__(self) -> None:
@@ -58,8 +58,10 @@ class SlowlyOpened(MemoryStore):
 async def test_a_sub_agent_is_bound_by_its_parents_present_mode_although_both_left_memory(
     tmp_path: Path, instants: int
 ) -> None:
-    store = SlowlyOpened()
-    world = family(tmp_path, asks(("look", "a")), asks(("change", "b")), DONE, store=store, max_idle_contexts=1)
+    store = SlowOpeningStore()
+    world = family(
+        tmp_path, calls_answer(("look", "a")), calls_answer(("change", "b")), DONE, store=store, max_idle_contexts=1
+    )
     world.look.release.clear()
     parent = await world.start()
     child = await world.runtime.create_context(tmp_path, parent=parent)
@@ -88,7 +90,7 @@ async def test_a_mode_that_comes_with_a_message_is_not_acknowledged_while_a_sub_
     tmp_path: Path,
 ) -> None:
     store = HeldStore()
-    world = family(tmp_path, asks(("change", "a")), DONE, DONE, store=store)
+    world = family(tmp_path, calls_answer(("change", "a")), DONE, DONE, store=store)
     parent = await world.start()
     child = await world.runtime.create_context(tmp_path, parent=parent)
     release = store.hold(lambda _, change: any(call.status == "executing" for call in change.calls))
@@ -104,7 +106,7 @@ async def test_a_mode_that_comes_with_a_message_is_not_acknowledged_while_a_sub_
 
 
 async def test_a_mode_that_comes_with_a_message_has_decided_what_waits_in_the_sub_agents(tmp_path: Path) -> None:
-    world = family(tmp_path, asks(("change", "a"), ("change", "b")), DONE, DONE)
+    world = family(tmp_path, calls_answer(("change", "a"), ("change", "b")), DONE, DONE)
     world.change.release.clear()
     parent = await world.start()
     child = await world.runtime.create_context(tmp_path, parent=parent)
@@ -117,7 +119,7 @@ async def test_a_mode_that_comes_with_a_message_has_decided_what_waits_in_the_su
     assert world.change.ran == ["a"]
 
 
-class FailsOnce(ScriptedAdapter):
+class FailingOnceAdapter(ScriptedAdapter):
     """Its second request meets a bug."""
 
     requests_seen = 0
@@ -132,7 +134,7 @@ class FailsOnce(ScriptedAdapter):
 
 async def test_a_failed_sub_agent_lets_its_parent_continue(tmp_path: Path) -> None:
     store = FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
-    world = family(tmp_path, store=store, adapter=FailsOnce(Script(turn=(DELEGATES, DONE))))
+    world = family(tmp_path, store=store, adapter=FailingOnceAdapter(Script(turn=(DELEGATES, DONE))))
     context_id = await world.start()
     await world.turn(context_id)
     result, last = (await world.runtime.read_messages(context_id))[-2:]
@@ -144,7 +146,7 @@ async def test_a_failed_sub_agent_lets_its_parent_continue(tmp_path: Path) -> No
 
 async def test_cancelling_the_parent_while_the_sub_agent_is_being_sent_leaves_none_working(tmp_path: Path) -> None:
     store = HeldStore()
-    world = family(tmp_path, DELEGATES, asks(("change", "a")), DONE, store=store)
+    world = family(tmp_path, DELEGATES, calls_answer(("change", "a")), DONE, store=store)
     context_id = await world.start()
     release = store.hold(
         lambda held_id, change: held_id != context_id and isinstance(change.core.state, ProcessingUserMessage)
@@ -162,7 +164,7 @@ async def test_cancelling_the_parent_while_the_sub_agent_is_being_sent_leaves_no
 
 
 async def test_a_delete_that_is_refused_deletes_nothing(tmp_path: Path) -> None:
-    world = family(tmp_path, DELEGATES, DONE, asks(("change", "a")), DONE)
+    world = family(tmp_path, DELEGATES, DONE, calls_answer(("change", "a")), DONE)
     context_id = await world.start("review")
     await world.turn(context_id)
     child = await child_of(world, context_id)
@@ -196,7 +198,7 @@ async def test_a_pause_while_a_sub_agent_is_just_ending_is_no_error(tmp_path: Pa
 
 
 async def test_approvals_in_a_sub_agent_of_a_paused_parent_start_nothing(tmp_path: Path) -> None:
-    world = family(tmp_path, DELEGATES, asks(("change", "a")), DONE, DONE)
+    world = family(tmp_path, DELEGATES, calls_answer(("change", "a")), DONE, DONE)
     context_id, child = await sent_and_waiting(world)
     await world.runtime.pause(context_id)
     await world.runtime.approve_all(child)
@@ -210,7 +212,7 @@ async def test_approvals_in_a_sub_agent_of_a_paused_parent_start_nothing(tmp_pat
 
 async def test_a_sub_agent_that_was_being_created_when_the_pause_came_sends_no_request(tmp_path: Path) -> None:
     store = HeldStore()
-    world = family(tmp_path, DELEGATES, asks(("change", "a")), DONE, DONE, store=store)
+    world = family(tmp_path, DELEGATES, calls_answer(("change", "a")), DONE, DONE, store=store)
     context_id = await world.start()
     release = store.hold(lambda _, change: change.core.parent == context_id)
     await world.runtime.send(context_id, "go")
@@ -229,7 +231,7 @@ async def test_a_sub_agent_that_was_being_created_when_the_pause_came_sends_no_r
 
 
 async def test_resume_reaches_a_paused_sub_agent_however_few_contexts_are_kept(tmp_path: Path) -> None:
-    world = family(tmp_path, DELEGATES, asks(("look", "a")), DONE, Answer(text="outer"), max_idle_contexts=1)
+    world = family(tmp_path, DELEGATES, calls_answer(("look", "a")), DONE, Answer(text="outer"), max_idle_contexts=1)
     world.look.release.clear()
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
@@ -249,7 +251,7 @@ async def test_resume_reaches_a_paused_sub_agent_however_few_contexts_are_kept(t
 
 
 async def test_a_switch_reaches_a_waiting_sub_agent_however_few_contexts_are_kept(tmp_path: Path) -> None:
-    world = family(tmp_path, DELEGATES, asks(("change", "a")), DONE, Answer(text="outer"), max_idle_contexts=1)
+    world = family(tmp_path, DELEGATES, calls_answer(("change", "a")), DONE, Answer(text="outer"), max_idle_contexts=1)
     context_id, child = await sent_and_waiting(world)
     for _ in range(3):
         await world.runtime.context(await world.start())
@@ -262,11 +264,11 @@ async def test_a_switch_reaches_a_waiting_sub_agent_however_few_contexts_are_kep
 
 async def test_a_switch_holds_although_the_store_refuses_it_for_a_sub_agent(tmp_path: Path) -> None:
     store = HeldStore()
-    world = family(tmp_path, DELEGATES, asks(("change", "a")), DONE, DONE, store=store)
+    world = family(tmp_path, DELEGATES, calls_answer(("change", "a")), DONE, DONE, store=store)
     context_id, child = await sent_and_waiting(world)
     store.refuses = lambda refused_id, _: refused_id == child
     await world.runtime.switch_mode(context_id, "plan")
-    store.refuses = nothing
+    store.refuses = no_write
     assert (await world.runtime.context(context_id)).core.mode == "plan"
     with pytest.raises(InvalidInput):
         await world.runtime.approve_all(child)
@@ -274,7 +276,7 @@ async def test_a_switch_holds_although_the_store_refuses_it_for_a_sub_agent(tmp_
 
 
 async def test_the_persons_time_in_a_sub_agent_is_not_that_of_the_parents_turn(tmp_path: Path) -> None:
-    world = family(tmp_path, DELEGATES, asks(("change", "a")), DONE, DONE, limits=Limits(turn_seconds=5))
+    world = family(tmp_path, DELEGATES, calls_answer(("change", "a")), DONE, DONE, limits=Limits(turn_seconds=5))
     context_id, child = await sent_and_waiting(world)
     world.ambient.advance(3600)
     await world.runtime.approve_all(child)
@@ -286,7 +288,7 @@ async def test_the_persons_time_in_a_sub_agent_is_not_that_of_the_parents_turn(t
 async def test_while_a_sub_agent_works_no_time_runs_out_for_the_parent(tmp_path: Path, started: str) -> None:
     blocking_tool = NoteTool("held", "mutating", hold=True)
     together = Answer(calls=(ScriptedCall(tool="held"), DELEGATE))
-    answers = [together, asks(("change", "a")), DONE, DONE]
+    answers = [together, calls_answer(("change", "a")), DONE, DONE]
     world = family(tmp_path, *answers, tools=[blocking_tool], limits=Limits(turn_seconds=0.3))
     context_id = await world.start()
     free = frozenset({"held", "delegate"} if started == "by itself" else {"held"})
@@ -311,7 +313,7 @@ async def test_a_call_start_in_progress_is_finished_before_an_ancestors_switch_r
     tmp_path: Path, instants: int, switch_first: bool
 ) -> None:
     store = OrderedStore()
-    world = World(tmp_path, asks(("change", "a")), DONE, store=store)
+    world = World(tmp_path, calls_answer(("change", "a")), DONE, store=store)
     await world.runtime.create_context(tmp_path, mode="agent", context_id="root")
     await world.runtime.create_context(tmp_path, mode="supervised", parent="root", context_id="child")
     await world.turn("child")

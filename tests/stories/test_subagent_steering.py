@@ -5,12 +5,14 @@ from pathlib import Path
 import pytest
 
 from pilothouse.llm.script import Answer
-from tests.support.held_store import DELEGATES, DONE, asks, family, waiting_child
+from tests.support.held_store import DELEGATES, DONE, calls_answer, family, waiting_child
 
 
 @pytest.mark.parametrize("mode", ["agent", "supervised", "plan"])
 async def test_the_preview_of_a_switch_names_the_calls_of_sub_agents_that_it_starts(tmp_path: Path, mode: str) -> None:
-    world = family(tmp_path, DELEGATES, asks(("look", "a")), asks(("change", "b")), DONE, Answer(text="outer"))
+    world = family(
+        tmp_path, DELEGATES, calls_answer(("look", "a")), calls_answer(("change", "b")), DONE, Answer(text="outer")
+    )
     world.look.release.clear()
     context_id = await world.start()  # the sub-agent is in agent mode, and asks only because of its parent
     await world.runtime.send(context_id, "go")

@@ -15,13 +15,23 @@ from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.states import AwaitingToolApproval, Idle, State
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
-from tests.support.mcp_tools import DONE, furnished, lender, log_of, ready, runs, says, until, writes
+from tests.support.mcp_tools import (
+    DONE,
+    answer_with_calls,
+    log_of,
+    ready,
+    runs,
+    tool_server,
+    until,
+    world_with_tools,
+    writes,
+)
 
 STRICT = 'mode = "supervised"\n\n[directories]\ndeploy = "plan"\n\n[[rules]]\neffect = "deny"\ntool = "grep"\n'
-GREP = says(("grep", {"pattern": "x"}))
+GREP = answer_with_calls(("grep", {"pattern": "x"}))
 
 
-def brings(folder: Path, *, servers: dict[str, Any] | None = None, **files: str) -> None:
+def add_project_files(folder: Path, *, servers: dict[str, Any] | None = None, **files: str) -> None:
     """The folder has files of its own: `config`, `tools`."""
     where = folder / ".pilothouse"
     where.mkdir(exist_ok=True)
@@ -32,7 +42,7 @@ def brings(folder: Path, *, servers: dict[str, Any] | None = None, **files: str)
 
 
 def server_in(folder: Path) -> dict[str, Any]:
-    definition = lender(folder)
+    definition = tool_server(folder)
     return {"theirs": {"command": definition.command, "args": list(definition.args)}}
 
 
@@ -50,9 +60,9 @@ async def statuses(world: World, context_id: str) -> list[str]:
 
 
 async def test_a_projects_configuration_has_no_effect_before_trust(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("deploy/a", "x"), GREP, writes("b", "x"), DONE, mcp=[])
+    world = world_with_tools(tmp_path, writes("deploy/a", "x"), GREP, writes("b", "x"), DONE, mcp=[])
     tools = "[tools.write_file]\nenabled = false\n[tools.grep]\nrequire_approval = true\n"
-    brings(world.workspace, config=STRICT, tools=tools, servers=server_in(tmp_path / "theirs"))
+    add_project_files(world.workspace, config=STRICT, tools=tools, servers=server_in(tmp_path / "theirs"))
     async with world.runtime:
         context_id = await world.runtime.create_context(world.workspace)
         live = await world.runtime.context(context_id)
@@ -66,9 +76,11 @@ async def test_a_projects_configuration_has_no_effect_before_trust(tmp_path: Pat
 
 
 async def test_after_trust_a_projects_configuration_has_effect_at_once(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("deploy/a", "x"), GREP, says(("look", {})), writes("b", "x"), DONE, mcp=[])
+    world = world_with_tools(
+        tmp_path, writes("deploy/a", "x"), GREP, answer_with_calls(("look", {})), writes("b", "x"), DONE, mcp=[]
+    )
     tools = "[tools.look]\nenabled = false\n[tools.write_file]\nrequire_approval = true\n"
-    brings(world.workspace, config=STRICT, tools=tools, servers=server_in(tmp_path / "theirs"))
+    add_project_files(world.workspace, config=STRICT, tools=tools, servers=server_in(tmp_path / "theirs"))
     async with world.runtime:
         context_id = await world.start("agent")
         await trust(world, context_id)
@@ -86,9 +98,9 @@ async def test_after_trust_a_projects_configuration_has_effect_at_once(tmp_path:
 
 
 async def test_trust_decides_waiting_calls_again_in_every_open_context_of_the_folder(tmp_path: Path) -> None:
-    grep = says(("change", {"text": "x", "path": "deploy/a"}))
-    world = furnished(tmp_path, grep, grep, DONE, DONE)
-    brings(world.workspace, config='[directories]\ndeploy = "plan"\n')
+    grep = answer_with_calls(("change", {"text": "x", "path": "deploy/a"}))
+    world = world_with_tools(tmp_path, grep, grep, DONE, DONE)
+    add_project_files(world.workspace, config='[directories]\ndeploy = "plan"\n')
     async with world.runtime:
         first = await world.start("supervised")
         second = await world.start("supervised")
@@ -104,13 +116,13 @@ async def test_trust_decides_waiting_calls_again_in_every_open_context_of_the_fo
 
 
 async def test_a_changed_file_needs_trust_again_and_the_trusted_version_holds(tmp_path: Path) -> None:
-    world = furnished(tmp_path, GREP, DONE, GREP, DONE, GREP, DONE)
-    brings(world.workspace, config='[[rules]]\neffect = "deny"\ntool = "grep"\n')
+    world = world_with_tools(tmp_path, GREP, DONE, GREP, DONE, GREP, DONE)
+    add_project_files(world.workspace, config='[[rules]]\neffect = "deny"\ntool = "grep"\n')
     async with world.runtime:
         context_id = await world.start()
         await trust(world, context_id)
         for change in ("", '[[rules]]\neffect = "deny"\ntool = "read_file"\n'):
-            brings(world.workspace, config=change)
+            add_project_files(world.workspace, config=change)
             assert (await world.runtime.folder_trust(context_id)).status == "changed"
             await world.turn(context_id)
             assert [rule.scope.tool for rule in await world.runtime.rules(context_id)] == ["grep"]
@@ -123,14 +135,14 @@ async def test_a_changed_file_needs_trust_again_and_the_trusted_version_holds(tm
 
 
 async def test_trusting_another_digest_than_the_shown_one_is_409(tmp_path: Path) -> None:
-    world = furnished(tmp_path)
-    brings(world.workspace, config='mode = "review"\n')
+    world = world_with_tools(tmp_path)
+    add_project_files(world.workspace, config='mode = "review"\n')
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
         context_id = await world.start()
         path = f"/api/contexts/{context_id}/trust"
         shown = await client.request("GET", path)
         assert (shown["status"], shown["files"]) == ("new", {"config.toml": 'mode = "review"\n'})
-        brings(world.workspace, config='mode = "plan"\n')
+        add_project_files(world.workspace, config='mode = "plan"\n')
         for digest in (shown["digest"], "", "0" * 64):
             with pytest.raises(ServerError) as caught:
                 await client.request("PUT", path, {"digest": digest})
@@ -143,8 +155,8 @@ async def test_trusting_another_digest_than_the_shown_one_is_409(tmp_path: Path)
     "text", ["[server]\nport = 1\n", 'model = "openai:x"\n', "[[rules]]\neffect = 'allow'\n", "aproval = 1\n", "mode ="]
 )
 async def test_a_configuration_with_forbidden_keys_cannot_be_trusted(tmp_path: Path, text: str) -> None:
-    world = furnished(tmp_path)
-    brings(world.workspace, config=text)
+    world = world_with_tools(tmp_path)
+    add_project_files(world.workspace, config=text)
     async with world.runtime:
         context_id = await world.start()
         shown = await world.runtime.folder_trust(context_id)
@@ -155,8 +167,8 @@ async def test_a_configuration_with_forbidden_keys_cannot_be_trusted(tmp_path: P
 
 @pytest.mark.parametrize("text", ['files = ["x.py"]\n', '[tools.execute]\nsandbox = "off"\n'])
 async def test_a_folder_may_not_bring_code_or_open_the_sandbox(tmp_path: Path, text: str) -> None:
-    world = furnished(tmp_path)
-    brings(world.workspace, tools=text)
+    world = world_with_tools(tmp_path)
+    add_project_files(world.workspace, tools=text)
     async with world.runtime:
         context_id = await world.start()
         shown = await world.runtime.folder_trust(context_id)
@@ -167,8 +179,8 @@ async def test_a_folder_may_not_bring_code_or_open_the_sandbox(tmp_path: Path, t
 async def test_a_project_cannot_enable_a_tool_that_the_person_disabled(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "tools.toml").write_text("[tools.grep]\nenabled = false\n")
-    world = furnished(tmp_path, GREP, DONE)
-    brings(world.workspace, tools="[tools.grep]\nenabled = true\n")
+    world = world_with_tools(tmp_path, GREP, DONE)
+    add_project_files(world.workspace, tools="[tools.grep]\nenabled = true\n")
     async with world.runtime:
         context_id = await world.start()
         await trust(world, context_id)
@@ -179,8 +191,8 @@ async def test_a_project_cannot_enable_a_tool_that_the_person_disabled(tmp_path:
 async def test_a_white_list_of_a_folder_only_narrows_the_persons_own(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "tools.toml").write_text('[tools.execute]\nwhitelist = ["echo"]\n')
-    world = furnished(tmp_path, runs("echo a"), runs("true"), DONE)
-    brings(world.workspace, tools='[tools.execute]\nwhitelist = ["true", "rm"]\n')
+    world = world_with_tools(tmp_path, runs("echo a"), runs("true"), DONE)
+    add_project_files(world.workspace, tools='[tools.execute]\nwhitelist = ["true", "rm"]\n')
     async with world.runtime:
         context_id = await world.start()
         await trust(world, context_id)
@@ -192,8 +204,8 @@ async def test_a_white_list_of_a_folder_only_narrows_the_persons_own(tmp_path: P
 
 
 async def test_a_folder_behind_a_link_is_the_same_folder(tmp_path: Path) -> None:
-    world = furnished(tmp_path, GREP, DONE)
-    brings(world.workspace, config='[[rules]]\neffect = "deny"\ntool = "grep"\n')
+    world = world_with_tools(tmp_path, GREP, DONE)
+    add_project_files(world.workspace, config='[[rules]]\neffect = "deny"\ntool = "grep"\n')
     link = tmp_path / "link"
     link.symlink_to(world.workspace)
     async with world.runtime:
@@ -208,8 +220,8 @@ async def test_a_folder_behind_a_link_is_the_same_folder(tmp_path: Path) -> None
 
 
 async def test_another_folder_that_links_to_a_trusted_one_is_not_trusted(tmp_path: Path) -> None:
-    world = furnished(tmp_path, GREP, DONE, mcp=[])
-    brings(
+    world = world_with_tools(tmp_path, GREP, DONE, mcp=[])
+    add_project_files(
         world.workspace, config='[[rules]]\neffect = "deny"\ntool = "grep"\n', servers=server_in(tmp_path / "theirs")
     )
     other = tmp_path / "other"
@@ -232,13 +244,13 @@ async def test_another_folder_that_links_to_a_trusted_one_is_not_trusted(tmp_pat
 
 
 async def test_a_folder_that_takes_the_place_of_a_trusted_one_with_other_files_is_asked_about(tmp_path: Path) -> None:
-    world = furnished(tmp_path)
-    brings(world.workspace, config='mode = "review"\n')
+    world = world_with_tools(tmp_path)
+    add_project_files(world.workspace, config='mode = "review"\n')
     async with world.runtime:
         await trust(world, await world.start())
     world.workspace.rename(tmp_path / "moved")
-    again = furnished(tmp_path, ids_from=1000)
-    brings(again.workspace, config='mode = "plan"\n')
+    again = world_with_tools(tmp_path, ids_from=1000)
+    add_project_files(again.workspace, config='mode = "plan"\n')
     async with again.runtime:
         context_id = await again.start()
         assert (await again.runtime.folder_trust(context_id)).status == "changed"
@@ -250,9 +262,9 @@ async def test_a_folder_that_takes_the_place_of_a_trusted_one_with_other_files_i
 
 
 async def test_revoking_trust_ends_its_effects_at_once(tmp_path: Path) -> None:
-    world = furnished(tmp_path, GREP, DONE, GREP, DONE, mcp=[])
+    world = world_with_tools(tmp_path, GREP, DONE, GREP, DONE, mcp=[])
     rule = '[[rules]]\neffect = "deny"\ntool = "grep"\n'
-    brings(world.workspace, config=rule, servers=server_in(tmp_path / "theirs"))
+    add_project_files(world.workspace, config=rule, servers=server_in(tmp_path / "theirs"))
     async with world.runtime:
         context_id = await world.start()
         await trust(world, context_id)
@@ -269,8 +281,8 @@ async def test_revoking_trust_ends_its_effects_at_once(tmp_path: Path) -> None:
 
 
 async def test_a_waiting_call_of_a_projects_server_cannot_run_after_trust_is_revoked(tmp_path: Path) -> None:
-    world = furnished(tmp_path, says(("theirs__echo", {"text": "x"})), DONE, mcp=[])
-    brings(world.workspace, servers=server_in(tmp_path / "theirs"))
+    world = world_with_tools(tmp_path, answer_with_calls(("theirs__echo", {"text": "x"})), DONE, mcp=[])
+    add_project_files(world.workspace, servers=server_in(tmp_path / "theirs"))
     async with world.runtime:
         context_id = await world.start("supervised")
         await trust(world, context_id)
@@ -285,7 +297,7 @@ async def test_a_waiting_call_of_a_projects_server_cannot_run_after_trust_is_rev
 
 
 async def test_revoking_trust_that_was_never_given_changes_nothing(tmp_path: Path) -> None:
-    world = furnished(tmp_path)
+    world = world_with_tools(tmp_path)
     async with world.runtime:
         context_id = await world.start()
         assert (await world.runtime.distrust_folder(context_id)).status == "none"
@@ -295,12 +307,12 @@ async def test_revoking_trust_that_was_never_given_changes_nothing(tmp_path: Pat
 
 
 async def test_trust_survives_a_restart(tmp_path: Path) -> None:
-    world = furnished(tmp_path)
-    brings(world.workspace, config='[[rules]]\neffect = "deny"\ntool = "grep"\n')
+    world = world_with_tools(tmp_path)
+    add_project_files(world.workspace, config='[[rules]]\neffect = "deny"\ntool = "grep"\n')
     async with world.runtime:
         await trust(world, await world.start())
-    brings(world.workspace, config="")
-    again = furnished(tmp_path, GREP, DONE, ids_from=1000)
+    add_project_files(world.workspace, config="")
+    again = world_with_tools(tmp_path, GREP, DONE, ids_from=1000)
     async with again.runtime:
         context_id = await again.start()
         assert (await again.runtime.folder_trust(context_id)).status == "changed"
@@ -309,13 +321,13 @@ async def test_trust_survives_a_restart(tmp_path: Path) -> None:
 
 
 async def test_a_folders_servers_come_back_after_a_restart_with_its_context(tmp_path: Path) -> None:
-    world = furnished(tmp_path, mcp=[])
-    brings(world.workspace, servers=server_in(tmp_path / "theirs"))
+    world = world_with_tools(tmp_path, mcp=[])
+    add_project_files(world.workspace, servers=server_in(tmp_path / "theirs"))
     async with world.runtime:
         context_id = await world.start()
         await trust(world, context_id)
         await ready(world.runtime, "theirs", folders=[str(world.workspace)])
-    again = furnished(tmp_path, says(("theirs__echo", {"text": "x"})), DONE, ids_from=1000, mcp=[])
+    again = world_with_tools(tmp_path, answer_with_calls(("theirs__echo", {"text": "x"})), DONE, ids_from=1000, mcp=[])
     async with again.runtime:
         await again.runtime.context(context_id)
         await ready(again.runtime, "theirs", folders=[str(again.workspace)])
@@ -324,8 +336,8 @@ async def test_a_folders_servers_come_back_after_a_restart_with_its_context(tmp_
 
 
 async def test_only_the_owner_can_read_the_trust_file(tmp_path: Path) -> None:
-    world = furnished(tmp_path)
-    brings(world.workspace, config='mode = "review"\n')
+    world = world_with_tools(tmp_path)
+    add_project_files(world.workspace, config='mode = "review"\n')
     before = os.umask(0)
     try:
         async with world.runtime:
@@ -346,13 +358,13 @@ async def test_a_damaged_trust_file_is_reported_and_not_treated_as_empty(tmp_pat
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "trust.json").write_bytes(damage)
     with pytest.raises(InvalidInput, match=r"trust\.json"):
-        furnished(tmp_path)
+        world_with_tools(tmp_path)
 
 
 async def test_no_tool_of_the_agent_reaches_a_projects_configuration(tmp_path: Path) -> None:
     answers = (writes(".pilothouse/config.toml", ""), runs("echo > .pilothouse/config.toml"), DONE)
-    world = furnished(tmp_path, *answers)
-    brings(world.workspace, config='mode = "review"\n')
+    world = world_with_tools(tmp_path, *answers)
+    add_project_files(world.workspace, config='mode = "review"\n')
     async with world.runtime:
         context_id = await world.start()
         await world.turn(context_id)
@@ -362,7 +374,7 @@ async def test_no_tool_of_the_agent_reaches_a_projects_configuration(tmp_path: P
 
 @pytest.mark.parametrize("kind", ["fifo", "device", "large", "binary", "folder"])
 async def test_hostile_files_of_a_project_are_reported_and_block_nothing(tmp_path: Path, kind: str) -> None:
-    world = furnished(tmp_path, DONE)
+    world = world_with_tools(tmp_path, DONE)
     where = world.workspace / ".pilothouse"
     where.mkdir()
     file = where / "config.toml"

@@ -21,13 +21,22 @@ from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from tests.support.held_store import DELEGATES, DONE, HeldStore, asks, family, nothing, sent_and_waiting, settle
+from tests.support.held_store import (
+    DELEGATES,
+    DONE,
+    HeldStore,
+    calls_answer,
+    family,
+    no_write,
+    sent_and_waiting,
+    settle,
+)
 from tests.support.scale import HANG_SECONDS
 
 QUESTION = Answer(calls=(ScriptedCall(tool="ask_user", arguments={"questions": [{"question": "?"}]}),))
 
 
-class Slow(ScriptedAdapter):
+class HeldAdapter(ScriptedAdapter):
     """Its answers come when the test wants them."""
 
     def __init__(self, *answers: Answer) -> None:
@@ -42,7 +51,7 @@ class Slow(ScriptedAdapter):
 
 
 async def test_a_cancel_of_a_turn_whose_driver_is_between_two_turns_ends_it(tmp_path: Path) -> None:
-    store, model = HeldStore(), Slow(QUESTION, DONE, DONE, DONE)
+    store, model = HeldStore(), HeldAdapter(QUESTION, DONE, DONE, DONE)
     world = World(tmp_path, store=store, adapter=model)
     context_id = await world.start()
     await world.runtime.send(context_id, "one")
@@ -82,7 +91,7 @@ async def test_a_mode_that_comes_with_a_held_message_is_not_acknowledged_while_a
     tmp_path: Path,
 ) -> None:
     store = HeldStore()
-    world = World(tmp_path, asks(("change", "p")), asks(("change", "c")), DONE, DONE, store=store)
+    world = World(tmp_path, calls_answer(("change", "p")), calls_answer(("change", "c")), DONE, DONE, store=store)
     parent, child = await mode_held_above(world)
     release = store.hold(lambda held_id, _: held_id == child)
     approving = asyncio.create_task(world.runtime.approve_all(child))
@@ -97,7 +106,7 @@ async def test_a_mode_that_comes_with_a_held_message_is_not_acknowledged_while_a
 
 
 async def test_a_mode_that_comes_with_a_held_message_has_decided_what_waits_in_the_sub_agents(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "p")), asks(("change", "c")), DONE, DONE)
+    world = World(tmp_path, calls_answer(("change", "p")), calls_answer(("change", "c")), DONE, DONE)
     parent, child = await mode_held_above(world)
     await world.runtime.continue_turn(parent)
     assert await world.runtime.pending_calls(child) == []
@@ -120,7 +129,7 @@ async def test_a_refusal_whose_write_the_store_refuses_still_ends_the_turn_with_
     await world.runtime.send(context_id, "secret")
     live = await world.runtime.rested(context_id)
     assert isinstance(live.state, WaitingForRecovery)
-    store.refuses = nothing
+    store.refuses = no_write
     await world.runtime.continue_turn(context_id)
     live = await world.runtime.rested(context_id)
     assert (live.state, live.core.last_turn, world.model.requests) == (Idle(), "error", [])
@@ -132,7 +141,7 @@ async def test_a_refusal_whose_write_the_store_refuses_still_ends_the_turn_with_
 async def test_approving_is_refused_while_results_wait_for_the_store(tmp_path: Path) -> None:
     store = HeldStore()
     slow = NoteTool("slow", "read_only", hold=True)
-    together = asks(("slow", "s"), ("look", "l"), ("change", "c"))
+    together = calls_answer(("slow", "s"), ("look", "l"), ("change", "c"))
     world = World(tmp_path, together, DONE, store=store, tools=[slow])
     context_id = await world.start()
     await world.runtime.set_policy(context_id, Policy(kind="white_list", tools=frozenset({"slow", "look"})))
@@ -140,7 +149,7 @@ async def test_approving_is_refused_while_results_wait_for_the_store(tmp_path: P
     await world.runtime.send(context_id, "go")
     await slow.started.wait()
     await settle()
-    store.refuses = nothing
+    store.refuses = no_write
     await world.runtime.set_title(context_id, "T")
     with pytest.raises(Conflict):
         await world.runtime.approve_all(context_id)
@@ -154,7 +163,7 @@ async def test_approving_is_refused_while_results_wait_for_the_store(tmp_path: P
 
 
 async def test_the_audit_contains_no_refused_pause(tmp_path: Path) -> None:
-    store, model = HeldStore(), Slow(asks(("look", "a")), DONE)
+    store, model = HeldStore(), HeldAdapter(calls_answer(("look", "a")), DONE)
     world = World(tmp_path, store=store, adapter=model)
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
@@ -164,7 +173,7 @@ async def test_the_audit_contains_no_refused_pause(tmp_path: Path) -> None:
     model.release.set()
     live = await world.runtime.rested(context_id)
     assert isinstance(live.state, WaitingForRecovery)
-    store.refuses = nothing
+    store.refuses = no_write
     await world.runtime.continue_turn(context_id)
     live = await world.runtime.rested(context_id)
     assert (live.state, world.look.ran) == (Idle(), [])
@@ -174,7 +183,7 @@ async def test_the_audit_contains_no_refused_pause(tmp_path: Path) -> None:
 # memory
 
 
-class OpenedTogether(MemoryStore):
+class GatedOpeningStore(MemoryStore):
     """Opens no context until `gate` is set, and then all at the same instant."""
 
     def __init__(self) -> None:
@@ -204,7 +213,7 @@ def fails_if_the_loop_stands_still(seconds: float) -> Iterator[None]:
 async def test_opening_a_context_during_its_eviction_does_not_deadlock(
     tmp_path: Path,
 ) -> None:
-    store = OpenedTogether()
+    store = GatedOpeningStore()
     world = World(tmp_path, store=store, max_idle_contexts=1)
     one, two = await world.start(), await world.start()
 
@@ -231,7 +240,7 @@ async def test_opening_a_context_during_its_eviction_does_not_deadlock(
 
 @pytest.mark.parametrize("how", ["after a restart", "with few contexts kept"])
 async def test_a_paused_parent_pauses_its_sub_agents(tmp_path: Path, how: str) -> None:
-    store, model = HeldStore(), Slow(asks(("look", "p")), asks(("change", "c")), DONE, DONE)
+    store, model = HeldStore(), HeldAdapter(calls_answer(("look", "p")), calls_answer(("change", "c")), DONE, DONE)
     world = World(tmp_path, store=store, adapter=model, max_idle_contexts=1)
     parent = await world.start()
     child = await world.runtime.create_context(tmp_path, parent=parent)
@@ -255,14 +264,14 @@ async def test_a_paused_parent_pauses_its_sub_agents(tmp_path: Path, how: str) -
 
 
 async def test_continue_in_a_sub_agent_of_a_paused_parent_works(tmp_path: Path) -> None:
-    store, model = HeldStore(), Slow(asks(("change", "c")), DONE, DONE)
+    store, model = HeldStore(), HeldAdapter(calls_answer(("change", "c")), DONE, DONE)
     world = World(tmp_path, store=store, adapter=model)
     model.release.set()
     parent = await world.start()
     child = await world.runtime.create_context(tmp_path, mode="supervised", parent=parent)
     store.refuses = lambda refused_id, change: refused_id == child and bool(change.calls)
     await world.turn(child, "go")
-    store.refuses = nothing
+    store.refuses = no_write
     for event in (model.requested, model.release):
         event.clear()
     await world.runtime.send(parent, "work")
@@ -280,7 +289,7 @@ async def test_continue_in_a_sub_agent_of_a_paused_parent_works(tmp_path: Path) 
 
 async def test_a_pause_of_a_parent_waits_for_a_sub_agents_start_in_its_commit(tmp_path: Path) -> None:
     store = HeldStore()
-    world = family(tmp_path, DELEGATES, asks(("change", "a")), DONE, DONE, store=store)
+    world = family(tmp_path, DELEGATES, calls_answer(("change", "a")), DONE, DONE, store=store)
     parent, child = await sent_and_waiting(world)
     release = store.hold(lambda held_id, _: held_id == child)
     approving = asyncio.create_task(world.runtime.approve_all(child))

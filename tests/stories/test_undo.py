@@ -31,10 +31,10 @@ from pilothouse.tools.undo import comparison, tree
 from pilothouse.tools.undo.baseline import Baseline
 from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry
 from pilothouse.tools.undo.limits import UndoLimits
-from tests.support.mcp_tools import DONE, builtins, furnished, runs, says, writes
+from tests.support.mcp_tools import DONE, answer_with_calls, builtin_tools_for_world, runs, world_with_tools, writes
 from tests.support.scale import HANG_SECONDS
 
-UNDO = says(("undo", {}))
+UNDO = answer_with_calls(("undo", {}))
 NOTEBOOK = {
     "cells": [{"cell_type": "code", "source": ["1"], "metadata": {}, "outputs": [], "execution_count": None}],
     "metadata": {},
@@ -60,7 +60,7 @@ async def statuses(world: World, context_id: str) -> list[str]:
     return [call.status for call in (await world.runtime.read_calls(context_id)).items]
 
 
-async def undone(world: World, context_id: str) -> list[str]:
+async def undo_last(world: World, context_id: str) -> list[str]:
     """Undo the last change and return the restored paths. No file may be left out."""
     undo = await world.runtime.undo(context_id)
     assert undo.left == ()
@@ -73,7 +73,7 @@ async def refusal(world: World, context_id: str) -> Conflict:
     return caught.value
 
 
-async def told(world: World, context_id: str) -> list[Code]:
+async def undo_refusal(world: World, context_id: str) -> list[Code]:
     """The reason why no file of a change can be restored."""
     reason = (await refusal(world, context_id)).reason
     assert reason.code is Code.UNDO_NOTHING
@@ -91,9 +91,11 @@ async def artifacts_of(world: World, context_id: ContextId) -> ArtifactStore:
 
 
 async def test_changes_of_every_tool_are_undone_one_call_after_the_other(tmp_path: Path) -> None:
-    edit = says(("edit_file", {"path": "a.txt", "edits": [{"old_text": "one", "new_text": "two"}]}))
-    cell = says(("notebook_edit", {"path": "n.ipynb", "cell": 0, "source": "2"}))
-    world = furnished(tmp_path, writes("a.txt", "one"), edit, cell, runs("echo three > a.txt; echo x > new"), DONE)
+    edit = answer_with_calls(("edit_file", {"path": "a.txt", "edits": [{"old_text": "one", "new_text": "two"}]}))
+    cell = answer_with_calls(("notebook_edit", {"path": "n.ipynb", "cell": 0, "source": "2"}))
+    world = world_with_tools(
+        tmp_path, writes("a.txt", "one"), edit, cell, runs("echo three > a.txt; echo x > new"), DONE
+    )
     here = world.workspace
     (here / "n.ipynb").write_text(json.dumps(NOTEBOOK))
     notebook = (here / "n.ipynb").read_bytes()
@@ -101,20 +103,20 @@ async def test_changes_of_every_tool_are_undone_one_call_after_the_other(tmp_pat
         context_id = await done(world)
         assert await statuses(world, context_id) == ["executed"] * 4
         assert (here / "a.txt").read_text() == "three\n"
-        assert await undone(world, context_id) == ["a.txt", "new"]
+        assert await undo_last(world, context_id) == ["a.txt", "new"]
         assert (here / "a.txt").read_text() == "two"
         assert not (here / "new").exists()
-        assert await undone(world, context_id) == ["n.ipynb"]
+        assert await undo_last(world, context_id) == ["n.ipynb"]
         assert (here / "n.ipynb").read_bytes() == notebook
-        assert await undone(world, context_id) == ["a.txt"]
+        assert await undo_last(world, context_id) == ["a.txt"]
         assert (here / "a.txt").read_text() == "one"
-        assert await undone(world, context_id) == ["a.txt"]
+        assert await undo_last(world, context_id) == ["a.txt"]
         assert not (here / "a.txt").exists()
         assert (await refusal(world, context_id)).reason.code is Code.NOTHING_TO_UNDO
 
 
 async def test_files_deleted_by_a_command_come_back_with_their_mode_bits(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("rm -r folder"), DONE)
+    world = world_with_tools(tmp_path, runs("rm -r folder"), DONE)
     (world.workspace / "folder").mkdir()
     for name, mode in (("run.sh", 0o755), ("plain", 0o644)):
         (world.workspace / "folder" / name).write_bytes(b"\x00\xff" + name.encode())
@@ -122,7 +124,7 @@ async def test_files_deleted_by_a_command_come_back_with_their_mode_bits(tmp_pat
     async with world.runtime:
         context_id = await done(world)
         assert not (world.workspace / "folder").exists()
-        assert await undone(world, context_id) == ["folder/plain", "folder/run.sh"]
+        assert await undo_last(world, context_id) == ["folder/plain", "folder/run.sh"]
         assert (world.workspace / "folder" / "run.sh").read_bytes() == b"\x00\xffrun.sh"
         assert mode_of(world.workspace / "folder" / "run.sh") == 0o755
         assert mode_of(world.workspace / "folder" / "plain") == 0o644
@@ -133,19 +135,19 @@ async def test_files_deleted_by_a_command_come_back_with_their_mode_bits(tmp_pat
 async def test_a_file_that_is_put_back_after_a_command_is_as_private_as_it_was(
     tmp_path: Path, mode: int, command: str
 ) -> None:
-    world = furnished(tmp_path, runs(command), DONE)
+    world = world_with_tools(tmp_path, runs(command), DONE)
     secret = world.workspace / "secret"
     secret.write_text("key")
     secret.chmod(mode)
     async with world.runtime:
         context_id = await done(world)
-        assert await undone(world, context_id) == ["secret"]
+        assert await undo_last(world, context_id) == ["secret"]
         assert secret.read_text() == "key"
         assert oct(mode_of(secret)) == oct(mode)
 
 
 async def test_a_file_that_was_written_over_gets_its_mode_bits_back(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("run.sh", "new"), runs("chmod 644 run.sh; echo more >> run.sh"), DONE)
+    world = world_with_tools(tmp_path, writes("run.sh", "new"), runs("chmod 644 run.sh; echo more >> run.sh"), DONE)
     script = world.workspace / "run.sh"
     script.write_text("old")
     script.chmod(0o755)
@@ -158,7 +160,7 @@ async def test_a_file_that_was_written_over_gets_its_mode_bits_back(tmp_path: Pa
 
 
 async def test_a_command_that_only_changed_mode_bits_is_the_last_change(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), runs("chmod +x run.sh"), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), runs("chmod +x run.sh"), DONE)
     (world.workspace / "a.txt").write_text("one")
     script = world.workspace / "run.sh"
     script.write_text("old")
@@ -166,13 +168,13 @@ async def test_a_command_that_only_changed_mode_bits_is_the_last_change(tmp_path
     async with world.runtime:
         context_id = await done(world)
         assert mode_of(script) == 0o755
-        assert await undone(world, context_id) == ["run.sh"]
+        assert await undo_last(world, context_id) == ["run.sh"]
         assert mode_of(script) == 0o644
         assert (world.workspace / "a.txt").read_text() == "two", "the older change stands"
 
 
 async def test_a_folder_that_a_command_removed_is_as_private_as_it_was(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("rm -r secrets"), DONE)
+    world = world_with_tools(tmp_path, runs("rm -r secrets"), DONE)
     (world.workspace / "secrets" / "empty").mkdir(parents=True)
     (world.workspace / "secrets" / "key").write_text("key")
     (world.workspace / "secrets").chmod(0o700)
@@ -184,16 +186,16 @@ async def test_a_folder_that_a_command_removed_is_as_private_as_it_was(tmp_path:
 
 
 async def test_the_permission_bits_of_a_folder_come_back(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("chmod 755 private"), DONE)
+    world = world_with_tools(tmp_path, runs("chmod 755 private"), DONE)
     (world.workspace / "private").mkdir(mode=0o700)
     async with world.runtime:
         context_id = await done(world)
-        assert await undone(world, context_id) == ["private"]
+        assert await undo_last(world, context_id) == ["private"]
         assert mode_of(world.workspace / "private") == 0o700
 
 
 async def test_a_folder_that_was_moved_and_replaced_by_a_link_comes_back_whole(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("mv src lib && ln -s lib src"), DONE)
+    world = world_with_tools(tmp_path, runs("mv src lib && ln -s lib src"), DONE)
     (world.workspace / "src").mkdir()
     (world.workspace / "src" / "a.py").write_text("of the person")
     async with world.runtime:
@@ -215,7 +217,7 @@ async def test_a_command_that_times_out_keeps_its_output_despite_a_slow_scan(
         return taken(*arguments)
 
     monkeypatch.setattr(Baseline, "take", take)
-    world = furnished(tmp_path, runs("echo so far; sleep 60"), DONE, limits=Limits(call_seconds=1))
+    world = world_with_tools(tmp_path, runs("echo so far; sleep 60"), DONE, limits=Limits(call_seconds=1))
     async with world.runtime:
         context_id = await done(world)
         (call,) = (await world.runtime.read_calls(context_id)).items
@@ -227,7 +229,7 @@ async def test_a_command_that_times_out_keeps_its_output_despite_a_slow_scan(
 
 
 async def test_undoing_a_new_link_removes_the_link_and_not_its_target(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("ln -s precious link"), DONE)
+    world = world_with_tools(tmp_path, runs("ln -s precious link"), DONE)
     (world.workspace / "precious").write_text("of the person")
     async with world.runtime:
         context_id = await done(world)
@@ -238,7 +240,7 @@ async def test_undoing_a_new_link_removes_the_link_and_not_its_target(tmp_path: 
 
 
 async def test_undoing_a_file_that_became_a_link_leaves_the_target_alone(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("rm a; ln -s precious a"), DONE)
+    world = world_with_tools(tmp_path, runs("rm a; ln -s precious a"), DONE)
     (world.workspace / "a").write_text("of a")
     (world.workspace / "precious").write_text("of the person")
     async with world.runtime:
@@ -251,7 +253,7 @@ async def test_undoing_a_file_that_became_a_link_leaves_the_target_alone(tmp_pat
 
 @pytest.mark.parametrize("command", ["ln -sfn other link", "rm link"])
 async def test_a_link_that_was_changed_or_removed_is_put_back(tmp_path: Path, command: str) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), runs(command), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), runs(command), DONE)
     (world.workspace / "a.txt").write_text("one")
     (world.workspace / "precious").write_text("of the person")
     (world.workspace / "other").write_text("other")
@@ -272,30 +274,30 @@ async def test_a_link_that_was_changed_or_removed_is_put_back(tmp_path: Path, co
 async def test_a_change_in_an_ignored_folder_is_reported_and_nothing_older_is_undone(
     tmp_path: Path, ignoring: str
 ) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), runs("echo new > build/x.log"), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), runs("echo new > build/x.log"), DONE)
     (world.workspace / ".gitignore").write_text(ignoring)
     (world.workspace / "a.txt").write_text("one")
     (world.workspace / "build").mkdir()
     (world.workspace / "build" / "x.log").write_text("old")
     async with world.runtime:
         context_id = await done(world)
-        assert await told(world, context_id) == [Code.UNDO_IGNORED]
+        assert await undo_refusal(world, context_id) == [Code.UNDO_IGNORED]
         assert (world.workspace / "a.txt").read_text() == "two", "the older change is not the last one"
 
 
 async def test_a_file_that_git_ignores_by_its_name_is_put_back(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("echo new > build/x.log"), DONE)
+    world = world_with_tools(tmp_path, runs("echo new > build/x.log"), DONE)
     (world.workspace / ".gitignore").write_text("*.log\n")
     (world.workspace / "build").mkdir()
     (world.workspace / "build" / "x.log").write_text("old")
     async with world.runtime:
         context_id = await done(world)
-        assert await undone(world, context_id) == ["build/x.log"]
+        assert await undo_last(world, context_id) == ["build/x.log"]
         assert (world.workspace / "build" / "x.log").read_text() == "old"
 
 
 async def test_a_name_that_is_no_unicode_costs_neither_the_output_nor_the_undoing(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), runs("echo seen; printf x > $'\\xff.txt'"), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), runs("echo seen; printf x > $'\\xff.txt'"), DONE)
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
@@ -313,13 +315,13 @@ async def test_undo_removes_a_new_file_in_an_additional_folder(tmp_path: Path) -
     beside.mkdir()
     (beside / "old.txt").write_text("old")
     answers = (writes(str(beside / "new.txt"), "new"), writes(str(beside / "old.txt"), "changed"), DONE)
-    world = furnished(tmp_path, *answers, extra_roots=[Root(beside, True)])
+    world = world_with_tools(tmp_path, *answers, extra_roots=[Root(beside, True)])
     async with world.runtime:
         context_id = await done(world)
         assert (beside / "new.txt").read_text() == "new"
-        assert await undone(world, context_id) == [str(beside / "old.txt")]
+        assert await undo_last(world, context_id) == [str(beside / "old.txt")]
         assert (beside / "old.txt").read_text() == "old"
-        assert await undone(world, context_id) == [str(beside / "new.txt")]
+        assert await undo_last(world, context_id) == [str(beside / "new.txt")]
         assert not (beside / "new.txt").exists()
 
 
@@ -327,15 +329,15 @@ async def test_undo_removes_a_new_file_in_an_additional_folder(tmp_path: Path) -
 
 
 async def test_changes_can_be_undone_after_a_restart(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), runs("echo three > a.txt"), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), runs("echo three > a.txt"), DONE)
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
-    again = furnished(tmp_path, ids_from=1000)
+    again = world_with_tools(tmp_path, ids_from=1000)
     async with again.runtime:
         await again.runtime.undo(context_id)
         assert (again.workspace / "a.txt").read_text() == "two"
-    once_more = furnished(tmp_path, ids_from=2000)
+    once_more = world_with_tools(tmp_path, ids_from=2000)
     async with once_more.runtime:
         await once_more.runtime.undo(context_id)
         assert (once_more.workspace / "a.txt").read_text() == "one"
@@ -343,7 +345,7 @@ async def test_changes_can_be_undone_after_a_restart(tmp_path: Path) -> None:
 
 
 async def test_a_recorded_change_that_never_happened_is_skipped(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), DONE)
     (world.workspace / "a.txt").write_text("one")
     (world.workspace / "b.txt").write_text("b")
     async with world.runtime:
@@ -353,15 +355,15 @@ async def test_a_recorded_change_that_never_happened_is_skipped(tmp_path: Path) 
         artifacts.changes.add(
             ChangeEntry(call="lost", tool="write", files=(ChangedFile("b.txt", before, "f" * 64),)), [b"b"]
         )
-    again = furnished(tmp_path, ids_from=1000)
+    again = world_with_tools(tmp_path, ids_from=1000)
     async with again.runtime:
-        assert await undone(again, context_id) == ["a.txt"]
+        assert await undo_last(again, context_id) == ["a.txt"]
         assert (again.workspace / "a.txt").read_text() == "one"
         assert (again.workspace / "b.txt").read_text() == "b"
 
 
 async def test_a_line_of_the_log_that_was_cut_costs_only_itself(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), writes("a.txt", "three"), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), writes("a.txt", "three"), DONE)
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
@@ -374,7 +376,7 @@ async def test_a_line_of_the_log_that_was_cut_costs_only_itself(tmp_path: Path) 
 
 
 async def test_damaged_undo_data_is_not_restored(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), DONE)
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
@@ -395,7 +397,7 @@ def copies_in(reasons: Sequence[Reason]) -> list[str]:
 
 
 async def test_a_file_that_a_person_has_edited_since_stays_and_the_others_are_put_back(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("old", "new"), runs("for n in a b c; do echo agent > $n; done"), DONE)
+    world = world_with_tools(tmp_path, writes("old", "new"), runs("for n in a b c; do echo agent > $n; done"), DONE)
     here = world.workspace
     for name in ("a", "b", "c", "old"):
         (here / name).write_text("before")
@@ -407,12 +409,12 @@ async def test_a_file_that_a_person_has_edited_since_stays_and_the_others_are_pu
         assert undo.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "b"})
         assert copies_in(undo.left) == ["before"], "the version before the agent's change is at hand"
         assert [(here / name).read_text() for name in "abc"] == ["before", "by the person", "before"]
-        assert await undone(world, context_id) == ["old"], "the next undo goes to the older change"
+        assert await undo_last(world, context_id) == ["old"], "the next undo goes to the older change"
         assert (await refusal(world, context_id)).reason.code is Code.NOTHING_TO_UNDO
 
 
 async def test_a_change_fully_edited_since_is_reported_and_the_older_one_is_next(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a", "two"), writes("b", "two"), DONE)
+    world = world_with_tools(tmp_path, writes("a", "two"), writes("b", "two"), DONE)
     for name in "ab":
         (world.workspace / name).write_text("one")
     async with world.runtime:
@@ -424,14 +426,14 @@ async def test_a_change_fully_edited_since_is_reported_and_the_older_one_is_next
         assert copies_in(reason.params["left"]) == ["one"]
         assert "Undo again" in translate(reason)
         assert "b" in translate(reason, "zh")
-        assert await undone(world, context_id) == ["a"]
+        assert await undo_last(world, context_id) == ["a"]
         assert (world.workspace / "b").read_text() == "by the person"
 
 
 async def test_a_folder_that_replaced_a_file_stays_with_a_persons_files_in_it(
     tmp_path: Path,
 ) -> None:
-    world = furnished(tmp_path, runs("rm a; mkdir a; echo agent > a/x; echo agent > a/y"), DONE)
+    world = world_with_tools(tmp_path, runs("rm a; mkdir a; echo agent > a/x; echo agent > a/y"), DONE)
     (world.workspace / "a").write_text("before")
     async with world.runtime:
         context_id = await done(world)
@@ -444,7 +446,7 @@ async def test_a_folder_that_replaced_a_file_stays_with_a_persons_files_in_it(
 
 
 async def test_a_file_in_the_place_of_a_folder_stays_where_a_person_has_edited_it(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("rm -r a; echo agent > a; echo agent > b"), DONE)
+    world = world_with_tools(tmp_path, runs("rm -r a; echo agent > a; echo agent > b"), DONE)
     (world.workspace / "a").mkdir()
     (world.workspace / "a" / "x").write_text("before")
     async with world.runtime:
@@ -462,7 +464,7 @@ async def test_undo_removes_no_file_that_it_could_not_set_aside(
 ) -> None:
     """A large file that a command moved has no other copy."""
     monkeypatch.setattr(entries, "MAX_HASHED_BYTES", 1_500_000)
-    world = furnished(tmp_path, runs("mv large moved; echo x > small"), DONE, undo=UndoLimits(file_megabytes=1))
+    world = world_with_tools(tmp_path, runs("mv large moved; echo x > small"), DONE, undo=UndoLimits(file_megabytes=1))
     (world.workspace / "large").write_bytes(bytes(2_000_000))
     async with world.runtime:
         context_id = await done(world)
@@ -476,7 +478,7 @@ async def test_undo_removes_no_file_that_it_could_not_set_aside(
 
 
 async def test_a_file_that_cannot_be_restored_does_not_block_the_others(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("echo agent > a; echo agent > folder/z; rm x"), DONE)
+    world = world_with_tools(tmp_path, runs("echo agent > a; echo agent > folder/z; rm x"), DONE)
     (world.workspace / "folder").mkdir()
     for name in ("a", "folder/z", "x"):
         (world.workspace / name).write_text("before")
@@ -493,7 +495,7 @@ async def test_a_file_that_cannot_be_restored_does_not_block_the_others(tmp_path
 
 @pytest.mark.parametrize("place", ["file", "link"])
 async def test_a_folder_that_cannot_be_restored_does_not_block_the_others(tmp_path: Path, place: str) -> None:
-    world = furnished(tmp_path, runs("echo agent > a; rm -r folder; echo agent > z"), DONE)
+    world = world_with_tools(tmp_path, runs("echo agent > a; rm -r folder; echo agent > z"), DONE)
     (world.workspace / "folder").mkdir()
     for name in ("a", "folder/x", "z"):
         (world.workspace / name).write_text("before")
@@ -512,8 +514,10 @@ async def test_a_folder_that_cannot_be_restored_does_not_block_the_others(tmp_pa
 
 async def test_a_change_by_a_whole_path_is_undone_and_the_model_can_edit_again(tmp_path: Path) -> None:
     whole = str(tmp_path / "workspace" / "a.txt")
-    edit = says(("edit_file", {"path": "a.txt", "edits": [{"old_text": "one", "new_text": "three"}]}))
-    world = furnished(tmp_path, says(("read_file", {"path": whole})), writes(whole, "two"), UNDO, edit, DONE)
+    edit = answer_with_calls(("edit_file", {"path": "a.txt", "edits": [{"old_text": "one", "new_text": "three"}]}))
+    world = world_with_tools(
+        tmp_path, answer_with_calls(("read_file", {"path": whole})), writes(whole, "two"), UNDO, edit, DONE
+    )
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
@@ -522,9 +526,15 @@ async def test_a_change_by_a_whole_path_is_undone_and_the_model_can_edit_again(t
 
 
 async def test_the_last_change_of_a_sub_agent_is_undone_first(tmp_path: Path) -> None:
-    sent = says(("delegate", {"task": "write"}))
-    world = furnished(
-        tmp_path, writes("a.txt", "two"), sent, writes("b.txt", "new"), DONE, DONE, tools=[*builtins(), Delegate()]
+    sent = answer_with_calls(("delegate", {"task": "write"}))
+    world = world_with_tools(
+        tmp_path,
+        writes("a.txt", "two"),
+        sent,
+        writes("b.txt", "new"),
+        DONE,
+        DONE,
+        tools=[*builtin_tools_for_world(), Delegate()],
     )
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
@@ -536,7 +546,7 @@ async def test_the_last_change_of_a_sub_agent_is_undone_first(tmp_path: Path) ->
 
 
 async def test_a_link_put_in_the_place_of_a_folder_leads_nothing_outside(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("folder/a", "agent"), DONE)
+    world = world_with_tools(tmp_path, writes("folder/a", "agent"), DONE)
     (world.workspace / "folder").mkdir()
     (world.workspace / "folder" / "a").write_text("before")
     outside = tmp_path / "outside"
@@ -556,7 +566,7 @@ async def test_a_link_put_in_the_place_of_a_folder_leads_nothing_outside(tmp_pat
 
 @pytest.mark.parametrize("mode", ["agent", "review"])
 async def test_the_undo_tool_runs_without_approval_in_modes_that_allow_changes(tmp_path: Path, mode: str) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), DONE, UNDO, DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), DONE, UNDO, DONE)
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
@@ -567,7 +577,7 @@ async def test_the_undo_tool_runs_without_approval_in_modes_that_allow_changes(t
 
 
 async def test_the_undo_tool_asks_in_supervised(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), DONE, UNDO, DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), DONE, UNDO, DONE)
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
@@ -582,7 +592,7 @@ async def test_the_undo_tool_asks_in_supervised(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["plan", "ask"])
 async def test_the_undo_tool_is_denied_in_read_only_modes(tmp_path: Path, mode: str) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), DONE, UNDO, DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), DONE, UNDO, DONE)
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
@@ -590,15 +600,15 @@ async def test_the_undo_tool_is_denied_in_read_only_modes(tmp_path: Path, mode: 
         await go(world, context_id)
         assert await statuses(world, context_id) == ["executed", "denied"]
         assert (world.workspace / "a.txt").read_text() == "two"
-        assert await undone(world, context_id) == ["a.txt"], "the person's own act needs no mode"
+        assert await undo_last(world, context_id) == ["a.txt"], "the person's own act needs no mode"
 
 
 async def test_after_an_undo_the_model_can_edit_again_without_a_conflict(
     tmp_path: Path,
 ) -> None:
-    edit = says(("edit_file", {"path": "a.txt", "edits": [{"old_text": "one", "new_text": "three"}]}))
-    read = says(("read_file", {"path": "a.txt"}))
-    world = furnished(tmp_path, read, writes("a.txt", "two"), UNDO, edit, DONE)
+    edit = answer_with_calls(("edit_file", {"path": "a.txt", "edits": [{"old_text": "one", "new_text": "three"}]}))
+    read = answer_with_calls(("read_file", {"path": "a.txt"}))
+    world = world_with_tools(tmp_path, read, writes("a.txt", "two"), UNDO, edit, DONE)
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
@@ -607,7 +617,7 @@ async def test_after_an_undo_the_model_can_edit_again_without_a_conflict(
 
 
 async def test_the_persons_undo_is_audited_and_refused_while_a_call_runs(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), DONE, runs("echo on; sleep 30"), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), DONE, runs("echo on; sleep 30"), DONE)
     async with world.runtime:
         context_id = await done(world)
         await world.runtime.send(context_id, "go")
@@ -637,7 +647,7 @@ def tree_of(folder: Path) -> dict[str, bytes]:
 
 
 async def test_the_persons_own_git_is_untouched(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("echo agent > a; echo agent > new"), DONE)
+    world = world_with_tools(tmp_path, runs("echo agent > a; echo agent > new"), DONE)
     here = world.workspace
     git(here, "init")
     for text in ("first", "stashed"):
@@ -660,7 +670,7 @@ async def test_the_persons_own_git_is_untouched(tmp_path: Path) -> None:
 
 
 async def test_a_hostile_folder_makes_git_run_nothing_and_change_nothing(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("printf 'agent\\n' > a.txt; printf x > sub/c.txt"), DONE)
+    world = world_with_tools(tmp_path, runs("printf 'agent\\n' > a.txt; printf x > sub/c.txt"), DONE)
     here, mark = world.workspace, tmp_path / "mark"
     git(here, "init")
     evil = tmp_path / "evil.sh"
@@ -686,13 +696,13 @@ async def test_a_hostile_folder_makes_git_run_nothing_and_change_nothing(tmp_pat
     async with world.runtime:
         context_id = await done(world)
         assert (here / "a.txt").read_bytes() == b"agent\n"
-        assert await undone(world, context_id) == ["a.txt", "sub/c.txt"]
+        assert await undo_last(world, context_id) == ["a.txt", "sub/c.txt"]
     assert {name: (here / name).read_bytes() for name in contents} == contents
     assert not mark.exists()
 
 
 async def test_a_change_in_a_nested_repository_is_undone(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), runs("echo agent > inner/x"), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), runs("echo agent > inner/x"), DONE)
     (world.workspace / "a.txt").write_text("one")
     inner = world.workspace / "inner"
     inner.mkdir()
@@ -714,16 +724,18 @@ async def test_undo_of_a_command_needs_no_git(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     for name in ("bash", "sh", "cat"):
         (tmp_path / "bin" / name).symlink_to(shutil.which(name) or "")
-    tools = [tool for tool in builtins() if tool.name != "execute"]
-    world = furnished(tmp_path, runs("echo x > b"), DONE, tools=[*tools, Execute({"PATH": str(tmp_path / "bin")})])
+    tools = [tool for tool in builtin_tools_for_world() if tool.name != "execute"]
+    world = world_with_tools(
+        tmp_path, runs("echo x > b"), DONE, tools=[*tools, Execute({"PATH": str(tmp_path / "bin")})]
+    )
     async with world.runtime:
         context_id = await done(world)
-        assert await undone(world, context_id) == ["b"]
+        assert await undo_last(world, context_id) == ["b"]
 
 
 async def test_a_folder_that_is_too_large_is_reported_once_and_undone_in_part(tmp_path: Path) -> None:
     answers = (runs("echo new > near"), runs("echo new > a/b/c/far"), DONE)
-    world = furnished(tmp_path, *answers, undo=UndoLimits(files=20))
+    world = world_with_tools(tmp_path, *answers, undo=UndoLimits(files=20))
     for number in range(6):
         (world.workspace / f"near{number}").write_text("old")
     (world.workspace / "a" / "b" / "c").mkdir(parents=True)
@@ -737,13 +749,13 @@ async def test_a_folder_that_is_too_large_is_reported_once_and_undone_in_part(tm
         results = await world.runtime.read_messages(context_id, ids=[call.result_id or MessageId("") for call in calls])
         covered = ["Undo covers only part" in getattr(result, "content", "") for result in results]
         assert covered == [True, False]
-        assert await undone(world, context_id) == ["near"], "what lies beyond the bound is not looked at"
+        assert await undo_last(world, context_id) == ["near"], "what lies beyond the bound is not looked at"
         assert (world.workspace / "near").read_text() == "old"
 
 
 async def test_more_files_than_can_be_recorded_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparison, "MAX_CHANGED_FILES", 20)
-    world = furnished(tmp_path, runs("for n in $(seq 30); do echo > f$n; done"), DONE)
+    world = world_with_tools(tmp_path, runs("for n in $(seq 30); do echo > f$n; done"), DONE)
     async with world.runtime:
         context_id = await done(world)
         undo = await world.runtime.undo(context_id)
@@ -754,7 +766,7 @@ async def test_more_files_than_can_be_recorded_are_reported(tmp_path: Path, monk
 
 async def test_a_file_too_large_to_record_is_reported_and_a_new_one_is_removed(tmp_path: Path) -> None:
     limits = UndoLimits(file_megabytes=1)
-    world = furnished(
+    world = world_with_tools(
         tmp_path, runs("echo x >> large; head -c 2000000 /dev/zero > new; echo x > small"), DONE, undo=limits
     )
     (world.workspace / "large").write_bytes(bytes(1_500_000))
@@ -768,7 +780,7 @@ async def test_a_file_too_large_to_record_is_reported_and_a_new_one_is_removed(t
 
 async def test_a_baseline_that_is_damaged_or_gone_is_built_again(tmp_path: Path) -> None:
     steps = [each for number in range(1, 5) for each in (runs(f"echo {number} > b"), DONE)]
-    world = furnished(tmp_path, *steps)
+    world = world_with_tools(tmp_path, *steps)
     cache = tmp_path / "data" / "cache" / "baselines"
     async with world.runtime:
         context_id = await done(world)
@@ -780,22 +792,24 @@ async def test_a_baseline_that_is_damaged_or_gone_is_built_again(tmp_path: Path)
         shutil.rmtree(cache)
         await go(world, context_id)
         for text in ("3\n", "2\n", "1\n"):
-            assert await undone(world, context_id) == ["b"]
+            assert await undo_last(world, context_id) == ["b"]
             assert (world.workspace / "b").read_text() == text
 
 
 async def test_changes_of_a_stopped_command_can_be_undone(tmp_path: Path) -> None:
-    world = furnished(tmp_path, says(("execute", {"command": "echo new > a.txt; sleep 30", "timeout": 1})), DONE)
+    world = world_with_tools(
+        tmp_path, answer_with_calls(("execute", {"command": "echo new > a.txt; sleep 30", "timeout": 1})), DONE
+    )
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
         assert await statuses(world, context_id) == ["failed"]
-        assert await undone(world, context_id) == ["a.txt"]
+        assert await undo_last(world, context_id) == ["a.txt"]
         assert (world.workspace / "a.txt").read_text() == "one"
 
 
 async def test_undo_data_is_deleted_with_its_context(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("echo x > b"), DONE)
+    world = world_with_tools(tmp_path, runs("echo x > b"), DONE)
     async with world.runtime:
         context_id = await done(world)
         folder = (await artifacts_of(world, context_id)).folder
@@ -810,22 +824,22 @@ async def test_undo_data_is_deleted_with_its_context(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["touch a.txt", "cp a.txt b; mv b a.txt", "cat a.txt > c; cat c > a.txt; rm c"])
 async def test_a_command_that_leaves_every_content_unchanged_is_no_change(tmp_path: Path, command: str) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), runs(command), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two"), runs(command), DONE)
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
-        assert await undone(world, context_id) == ["a.txt"]
+        assert await undo_last(world, context_id) == ["a.txt"]
         assert (world.workspace / "a.txt").read_text() == "one"
 
 
 async def test_a_command_that_only_writes_ignored_files_does_not_block_undo(tmp_path: Path) -> None:
     """Like a run of tests, the command fills a cache that git ignores. The edit before it can still be undone."""
-    world = furnished(tmp_path, writes("a.py", "two = 2\n"), runs("mkdir -p cache; echo x > cache/a.pyc"), DONE)
+    world = world_with_tools(tmp_path, writes("a.py", "two = 2\n"), runs("mkdir -p cache; echo x > cache/a.pyc"), DONE)
     (world.workspace / ".gitignore").write_text("cache/\n")
     (world.workspace / "a.py").write_text("one = 1\n")
     async with world.runtime:
         context_id = await done(world)
-        assert await told(world, context_id) == [Code.UNDO_IGNORED]
+        assert await undo_refusal(world, context_id) == [Code.UNDO_IGNORED]
         await world.runtime.undo(context_id)
         assert (world.workspace / "a.py").read_text() == "one = 1\n"
 
@@ -834,7 +848,7 @@ async def test_in_a_very_large_folder_mode_bits_are_restored_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree, "MAX_NOTICED_ENTRIES", 5)
-    world = furnished(tmp_path, runs("echo new > run.sh; echo new > plain"), DONE)
+    world = world_with_tools(tmp_path, runs("echo new > run.sh; echo new > plain"), DONE)
     for name in "abcdef":
         (world.workspace / name).write_text(name)
     for name, mode in (("run.sh", 0o755), ("plain", 0o644)):
@@ -852,7 +866,7 @@ async def test_in_a_very_large_folder_a_change_outside_of_git_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree, "MAX_NOTICED_ENTRIES", 5)
-    world = furnished(tmp_path, writes("a", "two"), runs("echo new > secret.log"), DONE)
+    world = world_with_tools(tmp_path, writes("a", "two"), runs("echo new > secret.log"), DONE)
     (world.workspace / ".gitignore").write_text("*.log\n")
     (world.workspace / "secret.log").write_text("old")
     for name in "abcdef":
@@ -871,7 +885,7 @@ async def test_a_cancelled_command_is_the_last_change_despite_a_slow_scan(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = (writes("a.txt", "two"), runs("echo new > b; echo on; sleep 60"), DONE)
-    world = furnished(tmp_path, *answers)
+    world = world_with_tools(tmp_path, *answers)
     (world.workspace / "a.txt").write_text("one")
     taken, slow = Baseline.take, threading.Event()
 
@@ -921,16 +935,16 @@ async def test_after_a_kill_a_command_that_was_running_is_not_forgotten(tmp_path
     finally:
         child.kill()
         child.wait()
-    world = furnished(tmp_path, ids_from=1000)
+    world = world_with_tools(tmp_path, ids_from=1000)
     async with world.runtime:
         assert await statuses(world, "killed") == ["executed", "interrupted"]
-        assert await told(world, "killed") == [Code.UNDO_INTERRUPTED]
+        assert await undo_refusal(world, "killed") == [Code.UNDO_INTERRUPTED]
         assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
 
 
 async def test_a_persons_files_survive_when_a_folder_stops_being_a_repository(tmp_path: Path) -> None:
     remove = "python3 -c \"import shutil; shutil.rmtree('sub/.gi' + 't')\""
-    world = furnished(tmp_path, runs("echo one > x"), DONE, runs(remove), DONE)
+    world = world_with_tools(tmp_path, runs("echo one > x"), DONE, runs(remove), DONE)
     sub = world.workspace / "sub"
     sub.mkdir()
     (sub / "f").write_text("first")
@@ -940,12 +954,14 @@ async def test_a_persons_files_survive_when_a_folder_stops_being_a_repository(tm
         (sub / "f").write_text("the person's own")
         await go(world, context_id)
         assert await statuses(world, context_id) == ["executed", "executed"]
-        assert await told(world, context_id) == [Code.GIT_REMOVED]
+        assert await undo_refusal(world, context_id) == [Code.GIT_REMOVED]
         assert (sub / "f").read_text() == "the person's own"
 
 
 async def test_a_change_in_a_folder_that_becomes_a_repository_is_undone(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("echo two > x"), DONE, runs("cd sub && git init -q && echo changed > f"), DONE)
+    world = world_with_tools(
+        tmp_path, runs("echo two > x"), DONE, runs("cd sub && git init -q && echo changed > f"), DONE
+    )
     (world.workspace / "sub").mkdir()
     (world.workspace / "sub" / "f").write_text("first")
     (world.workspace / "x").write_text("one\n")
@@ -961,7 +977,7 @@ async def test_a_deleted_folder_that_was_too_large_to_scan_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree, "MAX_NOTICED_ENTRIES", 5)
-    world = furnished(tmp_path, writes("a", "two"), runs("rm -r node_modules"), DONE)
+    world = world_with_tools(tmp_path, writes("a", "two"), runs("rm -r node_modules"), DONE)
     (world.workspace / "node_modules").mkdir()
     for number in range(10):
         (world.workspace / "node_modules" / f"{number}.js").write_text("x")
@@ -976,7 +992,7 @@ async def test_a_deleted_folder_that_was_too_deep_to_scan_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree, "_MAX_DEPTH", 2)
-    world = furnished(tmp_path, runs("rm -r a/b/c"), DONE)
+    world = world_with_tools(tmp_path, runs("rm -r a/b/c"), DONE)
     (world.workspace / "a" / "b" / "c").mkdir(parents=True)
     (world.workspace / "a" / "b" / "c" / "x").write_text("x")
     async with world.runtime:

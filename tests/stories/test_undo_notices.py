@@ -16,7 +16,7 @@ from pilothouse.terminal.event_lines import show_event
 from pilothouse.terminal.foreign_text import QuotedStream
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
-from tests.support.mcp_tools import DONE, furnished, says, writes
+from tests.support.mcp_tools import DONE, answer_with_calls, world_with_tools, writes
 
 LANGUAGES: dict[Language, str] = {"en": "Reverted ", "zh": "已还原 "}
 TOLD = "has undone your last file change"
@@ -35,7 +35,7 @@ async def notes(world: World, context_id: str) -> list[SystemControl]:
 
 
 async def test_the_next_turn_tells_the_model_which_files_were_restored(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a.txt", "new"), DONE, DONE, DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "new"), DONE, DONE, DONE)
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id, "go")
@@ -53,7 +53,7 @@ async def test_an_undo_while_calls_wait_is_reported_with_the_next_result(
     tmp_path: Path, verdict: Literal["approve", "reject"]
 ) -> None:
     """Every server refuses a request with a message between a call and its result."""
-    world = furnished(tmp_path, says(WRITE_A, WRITE_B), DONE, DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(WRITE_A, WRITE_B), DONE, DONE)
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
@@ -74,7 +74,7 @@ async def test_an_undo_while_calls_wait_is_reported_with_the_next_result(
 
 
 async def test_an_undo_while_calls_wait_survives_a_restart_and_a_cancel(tmp_path: Path) -> None:
-    world = furnished(tmp_path, says(WRITE_A, WRITE_B))
+    world = world_with_tools(tmp_path, answer_with_calls(WRITE_A, WRITE_B))
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
@@ -82,7 +82,7 @@ async def test_an_undo_while_calls_wait_survives_a_restart_and_a_cancel(tmp_path
         await world.runtime.decide(context_id, [PersonsDecision(id=first.id, verdict="approve", digest=first.digest)])
         await world.runtime.rested(context_id)
         await world.runtime.undo(context_id)
-    again = furnished(tmp_path, DONE)
+    again = world_with_tools(tmp_path, DONE)
     async with again.runtime:
         await again.runtime.cancel(context_id)
         await again.runtime.rested(context_id)
@@ -93,7 +93,7 @@ async def test_an_undo_while_calls_wait_survives_a_restart_and_a_cancel(tmp_path
 async def test_people_read_an_undo_in_the_conversation_in_every_client(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    world = furnished(tmp_path, writes("a.txt", "new"), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "new"), DONE)
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
         context_id = await world.start("agent")
         await world.turn(context_id, "go")
@@ -114,7 +114,7 @@ async def check_http(client: Client, context_id: str) -> None:
 
 
 async def test_an_undo_of_very_many_files_names_some_of_them(tmp_path: Path) -> None:
-    world = furnished(tmp_path, says(("execute", {"command": "touch f{1..200}"})), DONE, DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(("execute", {"command": "touch f{1..200}"})), DONE, DONE)
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id, "go")
@@ -127,7 +127,7 @@ async def test_an_undo_of_very_many_files_names_some_of_them(tmp_path: Path) -> 
 
 async def test_undos_while_calls_wait_keep_no_more_paths_than_are_reported(tmp_path: Path) -> None:
     many, more = (("execute", {"command": f"touch {name}{{1..80}}"}) for name in "fg")
-    world = furnished(tmp_path, says(many, more), DONE, says(WRITE_A), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(many, more), DONE, answer_with_calls(WRITE_A), DONE)
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id, "go")

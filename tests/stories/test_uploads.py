@@ -23,7 +23,7 @@ from pilothouse.tools import uploads as bounds
 from pilothouse.tools.builtin.delegate import Delegate
 from pilothouse.tools.builtin.execute import Execute
 from tests.support.kernel import needs_sandbox
-from tests.support.mcp_tools import DONE, builtins, furnished, runs, says, writes
+from tests.support.mcp_tools import DONE, answer_with_calls, builtin_tools_for_world, runs, world_with_tools, writes
 from tests.support.pngs import SIGNATURE
 
 SHOW = 'cat "$PILOTHOUSE_UPLOADS/data.csv"'
@@ -56,7 +56,7 @@ async def answers(world: World, context_id: str) -> list[str]:
 async def test_an_upload_is_stored_with_its_conversation_and_not_in_the_workspace(
     tmp_path: Path,
 ) -> None:
-    world = furnished(tmp_path)
+    world = world_with_tools(tmp_path)
     async with world.runtime:
         context_id = await world.start()
         upload = await world.runtime.add_file(context_id, "data.csv", b"a,b\n")
@@ -70,7 +70,7 @@ async def test_an_upload_is_stored_with_its_conversation_and_not_in_the_workspac
 
 
 async def test_file_tools_read_uploads_and_show_them_in_the_workspace(tmp_path: Path) -> None:
-    ask = says(
+    ask = answer_with_calls(
         ("read_file", {"path": "uploads/data.csv"}),
         ("grep", {"pattern": "plum", "path": "uploads"}),
         ("grep", {"pattern": "plum"}),
@@ -81,7 +81,7 @@ async def test_file_tools_read_uploads_and_show_them_in_the_workspace(tmp_path: 
         ("list_directory", {"depth": 2}),
         ("list_directory", {"path": "uploads"}),
     )
-    world = furnished(tmp_path, ask, DONE)
+    world = world_with_tools(tmp_path, ask, DONE)
     (world.workspace / "z").mkdir()
     (world.workspace / "z" / "own.txt").write_text("plum pie\n")
     async with world.runtime:
@@ -98,7 +98,7 @@ async def test_file_tools_read_uploads_and_show_them_in_the_workspace(tmp_path: 
 
 
 async def test_a_folder_of_the_workspace_with_the_same_name_and_the_uploads_are_seen_together(tmp_path: Path) -> None:
-    ask = says(
+    ask = answer_with_calls(
         ("list_directory", {"path": "uploads"}),
         ("list_directory", {}),
         ("grep", {"pattern": "text", "path": "uploads"}),
@@ -106,7 +106,7 @@ async def test_a_folder_of_the_workspace_with_the_same_name_and_the_uploads_are_
         ("read_file", {"path": "uploads/own.txt"}),
         ("read_file", {"path": "uploads/given.txt"}),
     )
-    world = furnished(tmp_path, ask, writes("uploads/new.txt", "new"), DONE)
+    world = world_with_tools(tmp_path, ask, writes("uploads/new.txt", "new"), DONE)
     (world.workspace / "uploads").mkdir()
     (world.workspace / "uploads" / "own.txt").write_text("own text\n")
     async with world.runtime:
@@ -124,7 +124,7 @@ async def test_a_folder_of_the_workspace_with_the_same_name_and_the_uploads_are_
 
 
 async def test_a_conversation_without_uploads_shows_no_folder_for_them(tmp_path: Path) -> None:
-    world = furnished(tmp_path, says(("list_directory", {}), ("glob", {"pattern": "*"})), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(("list_directory", {}), ("glob", {"pattern": "*"})), DONE)
     async with world.runtime:
         context_id = await world.start()
         assert await answers(world, context_id) == ["[empty]", "No files match."]
@@ -132,14 +132,14 @@ async def test_a_conversation_without_uploads_shows_no_folder_for_them(tmp_path:
 
 async def test_an_uploaded_file_cannot_be_written_and_the_error_says_what_to_do(tmp_path: Path) -> None:
     cell = json.dumps({"cells": [{"cell_type": "code", "source": [], "metadata": {}}], "nbformat": 4})
-    ask = says(
+    ask = answer_with_calls(
         ("write_file", {"path": "uploads/data.csv", "content": "x"}),
         ("edit_file", {"path": "uploads/data.csv", "edits": [{"old_text": "a", "new_text": "b"}]}),
         ("notebook_edit", {"path": "uploads/book.ipynb", "cell": 0, "source": "1"}),
         ("execute", {"command": "echo x > uploads/data.csv"}),
         ("read_file", {"path": "uploads/book.ipynb"}),
     )
-    world = furnished(tmp_path, ask, DONE)
+    world = world_with_tools(tmp_path, ask, DONE)
     async with world.runtime:
         context_id = await world.start()
         await world.runtime.add_file(context_id, "data.csv", b"a,b\n")
@@ -156,7 +156,7 @@ async def test_an_uploaded_file_cannot_be_written_and_the_error_says_what_to_do(
 
 
 async def test_messages_refer_to_uploads_and_the_file_finder_finds_them(tmp_path: Path) -> None:
-    world = furnished(tmp_path, DONE)
+    world = world_with_tools(tmp_path, DONE)
     (world.workspace / "database.csv").write_text("")
     async with world.runtime:
         context_id = await world.start()
@@ -181,7 +181,7 @@ async def test_messages_refer_to_uploads_and_the_file_finder_finds_them(tmp_path
 
 
 async def test_a_file_whose_name_is_protected_in_a_project_is_read_as_an_upload(tmp_path: Path) -> None:
-    world = furnished(tmp_path, says(("read_file", {"path": "uploads/config.fish"})), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(("read_file", {"path": "uploads/config.fish"})), DONE)
     async with world.runtime:
         context_id = await world.start()
         await world.runtime.add_file(context_id, "config.fish", b"set -x A 1\n")
@@ -199,7 +199,7 @@ async def test_a_command_reads_uploads_wherever_the_data_directory_lies(tmp_path
     folder = workspace / ".data" if where == "inside" else tmp_path / "beside"
     folder.mkdir(parents=True)
     reads_more = 'cat "$PILOTHOUSE_UPLOADS/../../../../secret"'
-    world = furnished(folder, runs(SHOW), runs(reads_more), DONE, workspace=workspace)
+    world = world_with_tools(folder, runs(SHOW), runs(reads_more), DONE, workspace=workspace)
     (folder / "data" / "secret").write_text("fig")
     async with world.runtime:
         context_id = await world.start(mode=mode)
@@ -211,10 +211,10 @@ async def test_a_command_reads_uploads_wherever_the_data_directory_lies(tmp_path
 
 @needs_sandbox
 async def test_a_command_that_is_confined_to_the_workspace_reads_uploads_and_cannot_write_them(tmp_path: Path) -> None:
-    others = [tool for tool in builtins() if tool.name != "execute"]
+    others = [tool for tool in builtin_tools_for_world() if tool.name != "execute"]
     change = 'echo x > "$PILOTHOUSE_UPLOADS/data.csv"; rm "$PILOTHOUSE_UPLOADS"/*'
     tools = [*others, Execute(os.environ, sandbox="workspace")]
-    world = furnished(tmp_path, runs(SHOW), runs(change), DONE, tools=tools)
+    world = world_with_tools(tmp_path, runs(SHOW), runs(change), DONE, tools=tools)
     async with world.runtime:
         context_id = await world.start()
         await world.runtime.add_file(context_id, "data.csv", b"plum,1\n")
@@ -225,18 +225,18 @@ async def test_a_command_that_is_confined_to_the_workspace_reads_uploads_and_can
 
 @needs_sandbox
 async def test_another_conversations_uploads_cannot_be_reached(tmp_path: Path) -> None:
-    world = furnished(tmp_path)
+    world = world_with_tools(tmp_path)
     async with world.runtime:
         mine, other = await world.start(mode="review"), await world.start()
         await world.runtime.add_file(other, "secret.txt", b"plum")
         secret = stored(world, other) / "secret.txt"
-    ask = says(
+    ask = answer_with_calls(
         ("read_file", {"path": "uploads/secret.txt"}),
         ("read_file", {"path": str(secret)}),
         ("read_file", {"path": f"uploads/../../../{other}/artifacts/uploads/secret.txt"}),
         ("execute", {"command": f'cat "$PILOTHOUSE_UPLOADS/../../../{other}/artifacts/uploads/secret.txt"'}),
     )
-    again = furnished(tmp_path, ask, DONE, ids_from=1000)
+    again = world_with_tools(tmp_path, ask, DONE, ids_from=1000)
     async with again.runtime:
         answered = await answers(again, mine)
     assert len(answered) == 4
@@ -244,9 +244,9 @@ async def test_another_conversations_uploads_cannot_be_reached(tmp_path: Path) -
 
 
 async def test_a_sub_agent_reads_the_uploads_of_its_conversation(tmp_path: Path) -> None:
-    delegates = says(("delegate", {"task": "read it"}))
-    read = says(("read_file", {"path": "uploads/data.csv"}))
-    world = furnished(tmp_path, delegates, read, DONE, DONE, tools=[*builtins(), Delegate()])
+    delegates = answer_with_calls(("delegate", {"task": "read it"}))
+    read = answer_with_calls(("read_file", {"path": "uploads/data.csv"}))
+    world = world_with_tools(tmp_path, delegates, read, DONE, DONE, tools=[*builtin_tools_for_world(), Delegate()])
     async with world.runtime:
         context_id = await world.start()
         await world.runtime.add_file(context_id, "data.csv", b"plum\n")
@@ -261,7 +261,7 @@ async def test_a_sub_agent_reads_the_uploads_of_its_conversation(tmp_path: Path)
 
 
 async def test_copying_an_upload_is_an_act_of_the_person_that_never_replaces_a_file(tmp_path: Path) -> None:
-    world = furnished(tmp_path)
+    world = world_with_tools(tmp_path)
     (world.workspace / "taken.csv").write_text("mine")
     (world.workspace / "docs").mkdir()
     async with world.runtime:
@@ -301,7 +301,7 @@ async def test_copying_an_upload_is_an_act_of_the_person_that_never_replaces_a_f
 
 
 async def test_a_removed_upload_is_deleted_and_sent_messages_keep_its_content(tmp_path: Path) -> None:
-    world = furnished(tmp_path, DONE, says(("read_file", {"path": "uploads/data.csv"})), DONE)
+    world = world_with_tools(tmp_path, DONE, answer_with_calls(("read_file", {"path": "uploads/data.csv"})), DONE)
     async with world.runtime:
         context_id = await world.start()
         await world.runtime.add_file(context_id, "data.csv", b"plum\n")
@@ -323,7 +323,7 @@ async def test_a_removed_upload_is_deleted_and_sent_messages_keep_its_content(tm
 
 
 async def test_an_upload_removed_while_it_is_read_is_missing_and_nothing_else(tmp_path: Path) -> None:
-    world = furnished(tmp_path)
+    world = world_with_tools(tmp_path)
     async with world.runtime:
         context_id = await world.start()
         await world.runtime.add_file(context_id, "data.csv", b"plum\n")
@@ -355,7 +355,7 @@ async def test_an_upload_removed_while_it_is_read_is_missing_and_nothing_else(tm
     ],
 )
 async def test_a_name_that_is_no_upload_is_not_found(tmp_path: Path, name: str) -> None:
-    world = furnished(tmp_path)
+    world = world_with_tools(tmp_path)
     async with world.runtime:
         context_id = await world.start()
         await world.runtime.add_file(context_id, "data.csv", b"plum\n")
@@ -369,13 +369,13 @@ async def test_a_name_that_is_no_upload_is_not_found(tmp_path: Path, name: str) 
 
 async def test_a_link_put_among_the_uploads_leads_nowhere(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("plum")
-    ask = says(
+    ask = answer_with_calls(
         ("read_file", {"path": "uploads/link"}),
         ("read_file", {"path": "uploads/folder/secret"}),
         ("grep", {"pattern": "plum", "path": "uploads"}),
         ("grep", {"pattern": "plum", "path": "uploads/link"}),
     )
-    world = furnished(tmp_path, ask, DONE)
+    world = world_with_tools(tmp_path, ask, DONE)
     async with world.runtime:
         context_id = await world.start()
         await world.runtime.add_file(context_id, "data.csv", b"fig\n")
@@ -396,7 +396,9 @@ async def test_a_link_in_the_place_of_the_uploads_opens_no_other_folder(tmp_path
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "secret").write_text("plum")
-    world = furnished(tmp_path, says(("read_file", {"path": "uploads/secret"}), ("list_directory", {})), DONE)
+    world = world_with_tools(
+        tmp_path, answer_with_calls(("read_file", {"path": "uploads/secret"}), ("list_directory", {})), DONE
+    )
     async with world.runtime:
         context_id = await world.start()
         folder = tmp_path / "data" / "contexts" / context_id / "artifacts"
@@ -427,7 +429,7 @@ def files_end_at(size: int) -> Iterator[None]:
 
 
 async def test_an_upload_that_the_disk_refuses_leaves_nothing_and_the_next_one_works(tmp_path: Path) -> None:
-    world = furnished(tmp_path)
+    world = world_with_tools(tmp_path)
     async with world.runtime:
         context_id = await world.start()
         with files_end_at(100_000), pytest.raises(StoreRefused) as refused:
@@ -446,7 +448,7 @@ async def test_the_uploads_of_a_conversation_are_bounded_in_number_and_size(
 ) -> None:
     monkeypatch.setattr(bounds, "MAX_UPLOADS", 2)
     monkeypatch.setattr(bounds, "MAX_ALL_UPLOADS_BYTES", 10)
-    world = furnished(tmp_path)
+    world = world_with_tools(tmp_path)
     async with world.runtime:
         context_id = await world.start()
         await world.runtime.add_file(context_id, "a", b"12345")
@@ -469,7 +471,7 @@ async def test_the_uploads_of_a_conversation_are_bounded_in_number_and_size(
 
 
 async def test_an_upload_of_an_earlier_version_is_still_read_in_the_workspace(tmp_path: Path) -> None:
-    world = furnished(tmp_path, DONE)
+    world = world_with_tools(tmp_path, DONE)
     (world.workspace / "uploads").mkdir()
     (world.workspace / "uploads" / "old.txt").write_text("plum\n")
     async with world.runtime:
@@ -497,11 +499,11 @@ async def test_a_conversation_in_memory_refuses_uploads_with_a_reason(tmp_path: 
 @pytest.mark.parametrize("mode", ["agent", "review"])
 async def test_a_folder_of_the_conversation_is_no_place_to_run_a_command_in(tmp_path: Path, mode: str) -> None:
     """From there, relative paths would lead into the runtime's own data."""
-    ask = says(
+    ask = answer_with_calls(
         ("execute", {"cwd": "uploads", "command": "cat ../../../../secret"}),
         ("execute", {"cwd": "uploads", "command": "echo x > ../changes.jsonl"}),
     )
-    world = furnished(tmp_path, ask, DONE)
+    world = world_with_tools(tmp_path, ask, DONE)
     (tmp_path / "data" / "secret").write_text("fig")
     async with world.runtime:
         context_id = await world.start(mode=mode)
@@ -514,7 +516,7 @@ async def test_a_folder_of_the_conversation_is_no_place_to_run_a_command_in(tmp_
 
 async def test_an_upload_is_not_run_in_place_of_a_script_of_the_workspace(tmp_path: Path) -> None:
     """The shell runs the file shown in the approval: the workspace's uploads/run.sh, not the upload of that name."""
-    world = furnished(tmp_path, runs("sh uploads/run.sh"), DONE)
+    world = world_with_tools(tmp_path, runs("sh uploads/run.sh"), DONE)
     async with world.runtime:
         context_id = await world.start(mode="supervised")
         await world.runtime.add_file(context_id, "run.sh", b"echo harmless")

@@ -10,7 +10,7 @@ from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.llm.script import Answer
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
-from tests.support.full_windows import MANY_WORDS, Small
+from tests.support.full_windows import MANY_WORDS, SmallWindowWorld
 from tests.support.held_store import settle
 from tests.support.valid_requests import assert_valid_request
 
@@ -56,7 +56,7 @@ async def test_concurrent_readers_load_each_message_into_the_history_once(tmp_pa
 
 async def test_a_meter_read_during_a_compression_counts_the_compressed_branch(tmp_path: Path) -> None:
     store = SlowStore()
-    world = Small(tmp_path, store=store)
+    world = SmallWindowWorld(tmp_path, store=store)
     context_id = await world.filled()
     live = await world.runtime.context(context_id)
     live.history_cache.forget()

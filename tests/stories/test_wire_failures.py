@@ -34,7 +34,7 @@ SPENT = 1 + RETRIES
 Said = Answer | bytes  # an answer of the script, or a whole response as it goes over the wire
 
 
-class Wire(FakeProvider):
+class ScriptedProvider(FakeProvider):
     """Plays scripted responses, for requests of a turn and for those of a summary."""
 
     def __init__(self, turn: Sequence[Said], summary: Sequence[Said] = ()) -> None:
@@ -60,7 +60,7 @@ class Wire(FakeProvider):
         else:
             await super()._answer(body, writer)
 
-    def asked_for(self, purpose: str) -> list[dict[str, Any]]:
+    def requests_for(self, purpose: str) -> list[dict[str, Any]]:
         return [request for request in self.requests if _purpose(request) == purpose]
 
 
@@ -83,9 +83,9 @@ def refusing(status: int, message: str = "no luck today", **headers: str) -> byt
 @contextlib.asynccontextmanager
 async def wired(
     tmp_path: Path, turn: Sequence[Said], summary: Sequence[Said] = (), **options: Any
-) -> AsyncIterator[tuple[World, Wire]]:
+) -> AsyncIterator[tuple[World, ScriptedProvider]]:
     is_silent = any(isinstance(part, Answer) and part.silence is not None for part in (*turn, *summary))
-    async with Wire(turn, summary) as wire:
+    async with ScriptedProvider(turn, summary) as wire:
         adapter = OpenAIAdapter(wire.base_url, "key", silence_seconds=SILENCE if is_silent else 60)
         world = World(tmp_path, adapter=adapter, limits=Limits(retries=RETRIES), **options)
         try:
@@ -172,7 +172,7 @@ async def errors(world: World, context_id: str) -> list[ErrorMessage]:
     return [message for message in messages if isinstance(message, ErrorMessage)]
 
 
-def check_told(error: Message, code: Code, params: dict[str, Any]) -> Reason:
+def check_error(error: Message, code: Code, params: dict[str, Any]) -> Reason:
     """An assistant's message of the kind error, whose words are made where they are read."""
     assert isinstance(error, ErrorMessage)
     encoded = msgspec.to_builtins(error)
@@ -187,7 +187,7 @@ def check_told(error: Message, code: Code, params: dict[str, Any]) -> Reason:
     return error.reason
 
 
-async def go_on(world: World, context_id: str, how: str | None) -> None:
+async def continue_or_send(world: World, context_id: str, how: str | None) -> None:
     if how is None:
         await world.runtime.continue_turn(context_id)
         await world.runtime.rested(context_id)
@@ -208,13 +208,13 @@ async def test_a_provider_failure_is_reported_and_the_conversation_continues(
         assert (live.state, live.core.last_turn, live.core.turn) == (Idle(), "error", None)
         assert len(wire.requests) == 1 + failure.times
         messages = await world.runtime.read_messages(context_id)
-        reason = check_told(messages[-1], failure.code, failure.params)
+        reason = check_error(messages[-1], failure.code, failure.params)
         texts = [message for message in messages if isinstance(message, Text) and message.role == "assistant"]
         partials = [] if failure.partial is None else [(failure.partial, "cut")]
         assert [(text.content, text.ended) for text in texts] == partials, "one of them, however often it was tried"
         assert len(world.ambient.slept) == failure.times - 1
 
-        await go_on(world, context_id, how)
+        await continue_or_send(world, context_id, how)
         assert (live.state, live.core.last_turn) == (Idle(), "complete")
         assert content_of((await world.runtime.read_messages(context_id))[-1]) == "all is well"
         assert world.look.ran == ["before"], "it goes on from where it was"
@@ -244,18 +244,18 @@ async def test_retry_after_of_a_provider_is_honoured_until_the_retries_are_spent
 
 
 async def test_an_unreachable_provider_is_reported_and_used_once_it_is_back(tmp_path: Path) -> None:
-    async with Wire([FINE]) as wire:
+    async with ScriptedProvider([FINE]) as wire:
         address = wire.base_url
         await wire.stop()
         world = World(tmp_path, adapter=OpenAIAdapter(address, None), limits=Limits(retries=RETRIES))
         context_id = await world.start()
         await world.turn(context_id, "are you there?")
         (error,) = await errors(world, context_id)
-        check_told(error, Code.MODEL_CONNECT, {"address": f"{address}/chat/completions"})
+        check_error(error, Code.MODEL_CONNECT, {"address": f"{address}/chat/completions"})
         assert isinstance((await world.runtime.context(context_id)).state, Idle)
         port = int(address.split(":")[2].split("/")[0])
         wire._server = await asyncio.start_server(wire._serve, "127.0.0.1", port)
-        await go_on(world, context_id, None)
+        await continue_or_send(world, context_id, None)
         assert content_of((await world.runtime.read_messages(context_id))[-1]) == "all is well"
         assert "127.0.0.1" not in json.dumps(wire.requests[-1]["messages"][1:])
         await world.runtime.close()
@@ -301,7 +301,7 @@ TALKS = [Answer(text=f"{number} {WORDS}") for number in range(TALK)]
 IN_SHORT = Answer(text="In short.")
 
 
-async def talked(world: World) -> str:
+async def context_to_summarize(world: World) -> str:
     """A conversation with messages to summarize, far from full."""
     context_id = await world.start()
     for number in range(TALK):
@@ -317,12 +317,12 @@ async def summaries(world: World, context_id: str) -> list[SystemControl]:
 @too_long
 async def test_a_request_that_is_too_long_is_compressed_once_and_sent_again(tmp_path: Path, server: str) -> None:
     async with wired(tmp_path, [*TALKS, TOO_LONG[server], FINE], [IN_SHORT]) as (world, wire):
-        context_id = await talked(world)
+        context_id = await context_to_summarize(world)
         await world.turn(context_id, "and now?")
         assert await errors(world, context_id) == []
         (summary,) = await summaries(world, context_id)
         assert (summary.content, summary.detail["how"]) == ("In short.", "model")
-        refused, sent = wire.asked_for("turn")[-2:]
+        refused, sent = wire.requests_for("turn")[-2:]
         assert len(sent["messages"]) < len(refused["messages"])
         assert "In short." in sent["messages"][1]["content"]
         assert content_of((await world.runtime.read_messages(context_id))[-1]) == "all is well"
@@ -336,7 +336,7 @@ SAYS_NOTHING = ("OpenAI, only the code", "Ollama", "Ollama, plain", "a proxy")
 async def test_the_window_size_is_learned_from_a_refusal_that_names_it(tmp_path: Path, server: str) -> None:
     window = None if server in SAYS_NOTHING else 4096 if "vLLM" in server else 8192
     async with wired(tmp_path, [*TALKS, TOO_LONG[server], FINE], [IN_SHORT]) as (world, _):
-        context_id = await talked(world)
+        context_id = await context_to_summarize(world)
         before = (await world.runtime.meter(context_id)).budget
         assert before > 8192
         await world.turn(context_id, "and now?")
@@ -351,17 +351,17 @@ async def test_the_window_size_is_learned_from_a_refusal_that_names_it(tmp_path:
 async def test_a_request_that_stays_too_long_is_an_error_and_can_be_continued(tmp_path: Path, server: str) -> None:
     reply = TOO_LONG[server]
     async with wired(tmp_path, [*TALKS, reply, reply, FINE], [IN_SHORT]) as (world, wire):
-        context_id = await talked(world)
+        context_id = await context_to_summarize(world)
         await world.turn(context_id, "and now?")
         live = await world.runtime.context(context_id)
         assert (live.state, live.core.last_turn) == (Idle(), "error")
         (error,) = await errors(world, context_id)
-        reason = check_told(error, Code.MODEL_TOO_LONG, {})
+        reason = check_error(error, Code.MODEL_TOO_LONG, {})
         assert len(await summaries(world, context_id)) == 1
-        await go_on(world, context_id, None)
+        await continue_or_send(world, context_id, None)
         assert content_of((await world.runtime.read_messages(context_id))[-1]) == "all is well"
         assert translate(reason) not in json.dumps(wire.requests[-1])
-        assert len(wire.asked_for("summary")) == 1
+        assert len(wire.requests_for("summary")) == 1
 
 
 async def test_a_request_that_cannot_be_compressed_is_retried_once_and_reported(tmp_path: Path) -> None:
@@ -370,14 +370,14 @@ async def test_a_request_that_cannot_be_compressed_is_retried_once_and_reported(
         context_id = await world.start()
         await world.turn(context_id)
         (error,) = await errors(world, context_id)
-        check_told(error, Code.MODEL_TOO_LONG, {"detail": OPENAI})
+        check_error(error, Code.MODEL_TOO_LONG, {"detail": OPENAI})
         assert len(wire.requests) == 2
 
 
 async def test_without_auto_compress_fewer_messages_are_sent(tmp_path: Path) -> None:
     budget = Budget(auto_compress=False)
     async with wired(tmp_path, [*TALKS, TOO_LONG["OpenAI"], FINE], budget=budget) as (world, wire):
-        context_id = await talked(world)
+        context_id = await context_to_summarize(world)
         await world.turn(context_id, "and now?")
         assert await errors(world, context_id) == []
         assert (await world.runtime.context(context_id)).core.last_turn == "complete"
@@ -398,7 +398,7 @@ SUMMARY_FAILURES = {
 async def test_a_turn_continues_without_a_summary_when_the_model_gives_none(tmp_path: Path, name: str) -> None:
     reply, code = SUMMARY_FAILURES[name]
     async with wired(tmp_path, [*TALKS, TOO_LONG["OpenAI"], FINE], [reply, reply]) as (world, wire):
-        context_id = await talked(world)
+        context_id = await context_to_summarize(world)
         await world.turn(context_id, "and now?")
         live = await world.runtime.context(context_id)
         assert (live.state, live.core.last_turn) == (Idle(), "complete")

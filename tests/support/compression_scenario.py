@@ -23,7 +23,9 @@ _LARGE = "word " * 1000
 Act = Callable[[str, Callable[[], Awaitable[Any]]], Awaitable[Any]]
 
 
-async def squeeze(runtime: Runtime, workspace: Path, name: str, act: Act, begins: Callable[[str], None]) -> None:
+async def run_compressions(
+    runtime: Runtime, workspace: Path, name: str, act: Act, begins: Callable[[str], None]
+) -> None:
     """`act` runs a command under its name and records the acknowledgement; `begins` is called at each phase."""
 
     async def say(text: str) -> None:
@@ -136,7 +138,7 @@ def _check_steps(live: LiveContext, steps: list[str]) -> None:
         assert depth <= 2
 
 
-async def goes_on(runtime: Runtime, name: str) -> None:
+async def send_and_wait(runtime: Runtime, name: str) -> None:
     """Send one more message and wait for the answer."""
     await runtime.send(name, "still there?")
     live = await runtime.rested(name)

@@ -68,11 +68,11 @@ class Model(ScriptedAdapter):
         """Set the next answers, before the default ones."""
         self._player = _Endless(Script(turn=turn, summary=tuple(summary)))
 
-    def asked_for(self, purpose: Purpose) -> list[ModelRequest]:
+    def requests_for(self, purpose: Purpose) -> list[ModelRequest]:
         return [request for request in self.requests if request.purpose == purpose]
 
 
-class Small(World):
+class SmallWindowWorld(World):
     """A world with a small window. `changes` are its commits."""
 
     model: Model
@@ -145,5 +145,5 @@ def text_of(request: ModelRequest) -> str:
     return "\n".join(str(msgspec.json.decode(message).get("content")) for message in request.messages)
 
 
-def looks(*texts: str) -> Answer:
+def look_calls(*texts: str) -> Answer:
     return Answer(calls=tuple(ScriptedCall(tool="look", arguments={"text": text}) for text in texts))

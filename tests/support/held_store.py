@@ -25,11 +25,11 @@ Fits = Callable[[ContextId, Change], bool]
 _UNTIL_ALL_WAIT = 100
 
 
-def anything(context_id: ContextId, change: Change) -> bool:
+def any_write(context_id: ContextId, change: Change) -> bool:
     return True
 
 
-def nothing(context_id: ContextId, change: Change) -> bool:
+def no_write(context_id: ContextId, change: Change) -> bool:
     return False
 
 
@@ -38,8 +38,8 @@ class HeldStore(MemoryStore):
 
     def __init__(self) -> None:
         super().__init__()
-        self.refuses: Fits = nothing
-        self.hold(nothing)
+        self.refuses: Fits = no_write
+        self.hold(no_write)
 
     def hold(self, fits: Fits) -> asyncio.Event:
         """Hold every write that fits from now on, until the event that this gives is set."""
@@ -68,7 +68,7 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-def asks(*calls: tuple[str, str]) -> Answer:
+def calls_answer(*calls: tuple[str, str]) -> Answer:
     return Answer(calls=tuple(ScriptedCall(tool=tool, arguments={"text": text}) for tool, text in calls))
 
 

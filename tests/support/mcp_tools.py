@@ -25,20 +25,20 @@ NOW = Timestamp("2026-01-01T00:00:00.000Z")
 DONE = Answer(text="done")
 
 
-def says(*calls: tuple[str, dict[str, Any]]) -> Answer:
+def answer_with_calls(*calls: tuple[str, dict[str, Any]]) -> Answer:
     """An answer of the model that asks for these calls."""
     return Answer(calls=tuple(ScriptedCall(tool=tool, arguments=arguments) for tool, arguments in calls))
 
 
 def runs(command: str) -> Answer:
-    return says(("execute", {"command": command}))
+    return answer_with_calls(("execute", {"command": command}))
 
 
 def writes(path: str, content: str) -> Answer:
-    return says(("write_file", {"path": path, "content": content}))
+    return answer_with_calls(("write_file", {"path": path, "content": content}))
 
 
-def builtins() -> list[Tool[Any]]:
+def builtin_tools_for_world() -> list[Tool[Any]]:
     """The built-in tools, without those that the world has already."""
     return [tool for tool in builtin_tools(os.environ) if tool.name not in ("ask_user", "delegate")]
 
@@ -56,12 +56,12 @@ def configuration(folder: Path) -> Configuration:
     return configuration
 
 
-def lender(folder: Path, name: str = "docs", **more: Any) -> MCPServerDefinition:
+def tool_server(folder: Path, name: str = "docs", **more: Any) -> MCPServerDefinition:
     folder.mkdir(parents=True, exist_ok=True)
     return MCPServerDefinition(name=name, command=sys.executable, args=(str(PROGRAM), str(folder)), **more)
 
 
-def lends(folder: Path, *tools: dict[str, Any]) -> None:
+def set_server_tools(folder: Path, *tools: dict[str, Any]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     draft = folder / "tools.draft"
     draft.write_text(json.dumps([{"description": f"It is {tool['name']}.", **tool} for tool in tools]))
@@ -73,14 +73,14 @@ def log_of(folder: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
-def furnished(folder: Path, *answers: Answer, workspace: Path | None = None, **options: Any) -> World:
+def world_with_tools(folder: Path, *answers: Answer, workspace: Path | None = None, **options: Any) -> World:
     """A runtime with real tools, its data and the person's configuration, all in `folder`. A second one over
     the same folder is the next process."""
     where = workspace or folder / "workspace"
     where.mkdir(exist_ok=True)
     own = configuration(folder)
     defaults: dict[str, Any] = {
-        "tools": builtins(),
+        "tools": builtin_tools_for_world(),
         "baseline_cache": folder / "data" / "cache" / "baselines",
         "trust": own,
         "workspace_policy": own.workspace_policy,

@@ -48,7 +48,7 @@ def is_running(command: Command) -> bool:
     return stat.rpartition(")")[2].split()[0] != "Z"
 
 
-def goes_on(terminal: Terminal) -> None:
+def assert_conversation_works(terminal: Terminal) -> None:
     terminal.wait_for(" › ")
     terminal.type("hello")
     terminal.wait_for("I see.")
@@ -60,7 +60,7 @@ def test_ctrl_c_ends_the_command_and_the_conversation_continues(terminal: Termin
     terminal.press(CTRL_C)
     assert "SIGINT" in terminal.wait_for("]")
     assert not is_running(command)
-    goes_on(terminal)
+    assert_conversation_works(terminal)
 
 
 def test_a_signal_to_the_program_alone_reaches_the_command(command: Command) -> None:
@@ -84,7 +84,7 @@ def test_a_command_that_ignores_ctrl_c_is_ended_by_the_second(terminal: Terminal
     terminal.press(CTRL_C)
     terminal.wait_for("]")
     assert not is_running(command)
-    goes_on(terminal)
+    assert_conversation_works(terminal)
 
 
 def test_a_process_that_ignores_the_end_of_its_shell_is_killed(terminal: Terminal, command: Command) -> None:
@@ -95,7 +95,7 @@ def test_a_process_that_ignores_the_end_of_its_shell_is_killed(terminal: Termina
     terminal.press(CTRL_C)
     terminal.wait_for("]")
     assert not is_running(command)
-    goes_on(terminal)
+    assert_conversation_works(terminal)
 
 
 def test_a_command_ends_with_the_program(terminal: Terminal, command: Command) -> None:
@@ -111,7 +111,7 @@ def test_a_command_reads_typed_input_and_leaves_the_terminal_unchanged(terminal:
     terminal.wait_for("ready")
     terminal.type("some words")
     terminal.wait_for("got some words")
-    goes_on(terminal)
+    assert_conversation_works(terminal)
     assert "hello" in terminal.output
 
 

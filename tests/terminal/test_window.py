@@ -21,7 +21,7 @@ LOOK = {"tool": "read_file", "arguments": {"path": "large.txt"}}
 PERSONA = 'name = "Ada"\nprompt = "Begin with the soil."\n'
 
 
-class Windowed(Command):
+class LongConversationCommand(Command):
     """`long` is a conversation of forty messages, about 8,000 tokens; prompt and tools take some 2,500 more."""
 
     def __init__(self, folder: Path) -> None:
@@ -56,8 +56,8 @@ class Windowed(Command):
 
 
 @pytest.fixture
-def command(tmp_path: Path) -> Windowed:
-    return Windowed(tmp_path)
+def command(tmp_path: Path) -> LongConversationCommand:
+    return LongConversationCommand(tmp_path)
 
 
 def figures(text: str, pattern: str) -> tuple[int, ...]:
@@ -99,7 +99,9 @@ UNKNOWN = {"en": "Unknown model 'huge'", "zh": "未知模型 'huge'"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_tokens_shows_the_fill_of_the_window_its_parts_and_the_usage(command: Windowed, language: Language) -> None:
+def test_tokens_shows_the_fill_of_the_window_its_parts_and_the_usage(
+    command: LongConversationCommand, language: Language
+) -> None:
     model = command.scripted({"text": "hello", "usage": {"input_tokens": 7, "output_tokens": 3}})
     output = command.talk("/tokens", "hi", "/usage", "/tokens", language=language, model=model)
     first, second, third = [tuple(map(int, match)) for match in re.findall(METER[language], output)]
@@ -115,14 +117,16 @@ def test_tokens_shows_the_fill_of_the_window_its_parts_and_the_usage(command: Wi
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_token_meter_says_when_compression_is_manual(command: Windowed, language: Language) -> None:
+def test_the_token_meter_says_when_compression_is_manual(command: LongConversationCommand, language: Language) -> None:
     (command.folder / "config.toml").write_text("[window]\nauto_compress = false\n")
     output = command.talk("/tokens", language=language)
     assert figures(output, MANUAL[language])[1] == 128_000
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_compressing_is_previewed_done_with_a_focus_and_undone(command: Windowed, language: Language) -> None:
+def test_compressing_is_previewed_done_with_a_focus_and_undone(
+    command: LongConversationCommand, language: Language
+) -> None:
     lines = ("/compress preview", "/compress the colour of the door", "/tokens", "/compress undo", "/compress undo")
     output = command.talk(*lines, language=language)
     count, before, at_most = figures(output, PREVIEW[language])
@@ -137,7 +141,7 @@ def test_compressing_is_previewed_done_with_a_focus_and_undone(command: Windowed
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_compression_without_a_model_summary_says_why(command: Windowed, language: Language) -> None:
+def test_a_compression_without_a_model_summary_says_why(command: LongConversationCommand, language: Language) -> None:
     output = command.talk("/compact", "/compress", language=language, model=command.scripted(summary=()))
     match = [line for line in output.splitlines() if re.search(COMPRESSED[language], line)]
     assert len(match) == 1
@@ -146,7 +150,7 @@ def test_a_compression_without_a_model_summary_says_why(command: Windowed, langu
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_last_message_is_pinned_and_unpinned(command: Windowed, language: Language) -> None:
+def test_the_last_message_is_pinned_and_unpinned(command: LongConversationCommand, language: Language) -> None:
     model = command.scripted({"text": "yes"})
     output = command.talk("keep this", "/pin", "/pin", "/pin off", "/pin now", language=language, model=model)
     lines = [PINNED[language].format(number) for number in (1, 0)]
@@ -154,7 +158,7 @@ def test_the_last_message_is_pinned_and_unpinned(command: Windowed, language: La
     assert "/pin [off]" in output
 
 
-def test_pin_pins_the_persons_last_message(command: Windowed) -> None:
+def test_pin_pins_the_persons_last_message(command: LongConversationCommand) -> None:
     model = command.scripted({"text": "yes"}, *[{"text": "x"}] * 12)
     later = [f"later {number}" for number in range(12)]
     command.talk("keep this", "/pin", *later, "/compress", model=model)
@@ -165,7 +169,7 @@ def test_pin_pins_the_persons_last_message(command: Windowed) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_model_is_shown_and_an_unknown_one_refused(command: Windowed, language: Language) -> None:
+def test_the_model_is_shown_and_an_unknown_one_refused(command: LongConversationCommand, language: Language) -> None:
     model = command.scripted()
     output = command.talk("/model", "/model huge", "/model", language=language, model=model)
     name = model.removeprefix("scripted:")
@@ -173,7 +177,7 @@ def test_the_model_is_shown_and_an_unknown_one_refused(command: Windowed, langua
     assert UNKNOWN[language] in output
 
 
-def test_a_model_is_chosen_among_those_that_the_file_names(command: Windowed) -> None:
+def test_a_model_is_chosen_among_those_that_the_file_names(command: LongConversationCommand) -> None:
     more = '[models."house-a"]\nwindow = 30_000\n[models."house-b"]\nwindow = 9_000\n'
     (command.folder / "config.toml").write_text("[overview]\nenabled = false\n" + more)
     command.environment.update(OPENAI_BASE_URL="http://127.0.0.1:9/v1", OPENAI_API_KEY="")
@@ -185,7 +189,7 @@ def test_a_model_is_chosen_among_those_that_the_file_names(command: Windowed) ->
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_overview_is_shown_and_sent_from_then_on(command: Windowed, language: Language) -> None:
+def test_the_overview_is_shown_and_sent_from_then_on(command: LongConversationCommand, language: Language) -> None:
     (command.workspace / "bad\x1b[2Jname.py").write_text("x")
     output = command.talk("/overview", "/tokens", language=language)
     assert f"Workspace: {command.workspace}" in output
@@ -196,7 +200,7 @@ def test_the_overview_is_shown_and_sent_from_then_on(command: Windowed, language
     assert output.count("large.txt") <= 3, "it is shown once"
 
 
-def test_a_command_while_a_turn_waits_is_refused_with_its_reason(command: Windowed) -> None:
+def test_a_command_while_a_turn_waits_is_refused_with_its_reason(command: LongConversationCommand) -> None:
     model = command.scripted(
         {"calls": [{"tool": "write_file", "arguments": {"path": "b", "content": "x"}}]}, {"text": "ok"}
     )
@@ -210,7 +214,9 @@ def test_a_command_while_a_turn_waits_is_refused_with_its_reason(command: Window
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_an_automatic_compression_prints_one_line_and_the_answer_once(command: Windowed, language: Language) -> None:
+def test_an_automatic_compression_prints_one_line_and_the_answer_once(
+    command: LongConversationCommand, language: Language
+) -> None:
     command.settle(12_000)
     output = command.talk("go on", "/tokens", language=language, model=command.scripted({"text": "Here it is."}))
     lines = output.splitlines()
@@ -224,7 +230,7 @@ def test_an_automatic_compression_prints_one_line_and_the_answer_once(command: W
     assert output.count("In short.") == 0
 
 
-def test_a_run_through_a_turn_that_compresses_prints_only_the_answer(command: Windowed) -> None:
+def test_a_run_through_a_turn_that_compresses_prints_only_the_answer(command: LongConversationCommand) -> None:
     command.settle(12_000)
     model = command.scripted({"text": "I will look.", "calls": [LOOK]}, {"text": "It says so."})
     code, output, errors = command.run("run", "go on", "--context", command.long, "--model", model)
@@ -234,7 +240,7 @@ def test_a_run_through_a_turn_that_compresses_prints_only_the_answer(command: Wi
     assert kinds.count("summary") == 1
 
 
-def test_a_run_whose_window_fills_in_the_middle_prints_only_the_answer(command: Windowed) -> None:
+def test_a_run_whose_window_fills_in_the_middle_prints_only_the_answer(command: LongConversationCommand) -> None:
     command.settle(15_500)
     answers = {"text": "I will look.", "calls": [LOOK]}, {"text": "It says so."}
     code, output, _ = command.run("run", "go on", "--context", command.long, "--model", command.scripted(*answers))
@@ -245,7 +251,7 @@ def test_a_run_whose_window_fills_in_the_middle_prints_only_the_answer(command: 
     assert summary["timestamp"] > request["timestamp"], "it came in the second round"
 
 
-def test_json_lines_of_a_run_have_the_compression_and_every_message_once(command: Windowed) -> None:
+def test_json_lines_of_a_run_have_the_compression_and_every_message_once(command: LongConversationCommand) -> None:
     command.settle(12_000)
     model = command.scripted({"text": "I will look.", "calls": [LOOK]}, {"text": "It says so."})
     arguments = ("--context", command.long, "--model", model, "--output-format", "stream-json")
@@ -259,7 +265,7 @@ def test_json_lines_of_a_run_have_the_compression_and_every_message_once(command
     assert len({each["message_id"] for each in messages}) == len(messages)
 
 
-def test_a_run_that_can_never_fit_fails_with_figures(command: Windowed) -> None:
+def test_a_run_that_can_never_fit_fails_with_figures(command: LongConversationCommand) -> None:
     command.settle(1000)
     code, output, errors = command.run("run", "go", "--context", command.long, "--model", command.scripted())
     assert (code, output) == (53, "")
@@ -269,7 +275,7 @@ def test_a_run_that_can_never_fit_fails_with_figures(command: Windowed) -> None:
 # personas
 
 
-async def test_the_persona_of_a_run_is_in_its_prompt(command: Windowed) -> None:
+async def test_the_persona_of_a_run_is_in_its_prompt(command: LongConversationCommand) -> None:
     (command.folder / "personas").mkdir()
     (command.folder / "personas/ada.toml").write_text(PERSONA)
     async with FakeProvider(Script(turn=(Answer(text="x"),) * 3)) as provider:

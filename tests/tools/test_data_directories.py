@@ -9,7 +9,7 @@ from pilothouse.domain.value import MessageId
 from pilothouse.llm.script import Answer
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
-from tests.support.mcp_tools import DONE, NOW, furnished, runs, says
+from tests.support.mcp_tools import DONE, NOW, answer_with_calls, runs, world_with_tools
 
 SECRET = "conversation"
 
@@ -34,7 +34,7 @@ async def results(world: World, context_id: str) -> list[str]:
 
 def inside(home: Path, *answers: Answer) -> World:
     """A world whose data directory is in its workspace."""
-    return furnished(home / "workspace", *answers, workspace=home / "workspace")
+    return world_with_tools(home / "workspace", *answers, workspace=home / "workspace")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def inside(home: Path, *answers: Answer) -> World:
 async def test_search_tools_skip_data_directories(
     home: Path, tool: str, arguments: dict[str, object], expected: str
 ) -> None:
-    world = inside(home, says((tool, arguments)), DONE)
+    world = inside(home, answer_with_calls((tool, arguments)), DONE)
     async with world.runtime:
         context_id = await world.start()
         await world.turn(context_id)
@@ -70,7 +70,7 @@ async def test_the_file_finder_and_the_overview_skip_data_directories(home: Path
 
 @pytest.mark.parametrize("path", ["backup/pilothouse/contexts/one/metadata.json", "data/lock"])
 async def test_a_file_in_a_data_directory_cannot_be_read(home: Path, path: str) -> None:
-    world = inside(home, says(("read_file", {"path": path})), DONE)
+    world = inside(home, answer_with_calls(("read_file", {"path": path})), DONE)
     async with world.runtime:
         context_id = await world.start()
         await world.turn(context_id)

@@ -13,7 +13,7 @@ from pilothouse.sandbox.workspace import Workspace
 from pilothouse.settings import placement_warnings
 from pilothouse.storage.files.store import FileStore
 from pilothouse.tools.command.command_limits import CommandLimits
-from tests.support.mcp_tools import DONE, NOW, furnished, runs
+from tests.support.mcp_tools import DONE, NOW, runs, world_with_tools
 
 
 def git(folder: Path, *words: str) -> str:
@@ -137,7 +137,7 @@ COMMAND = "git clean -fdx -e data -e own"
 async def test_the_refusal_names_a_command_that_works(repository: Path) -> None:
     """`furnished` keeps its data in the folder `data`, its configuration in `own`."""
     (repository / "left.txt").write_text("untracked")
-    world = furnished(repository, runs("git clean -fdx"), runs(COMMAND), DONE, workspace=repository)
+    world = world_with_tools(repository, runs("git clean -fdx"), runs(COMMAND), DONE, workspace=repository)
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id, "go")

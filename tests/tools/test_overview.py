@@ -23,7 +23,7 @@ from pilothouse.tools.overview import describe_workspace
 from tests.support.scale import LONG
 
 
-def words(text: str) -> int:
+def word_count(text: str) -> int:
     """A count like a tokenizer's: short words are one, long ones several, signs count."""
     return sum(1 + len(word) // 6 for word in re.findall(r"\w+|\S|\n", text))
 
@@ -42,7 +42,7 @@ def tell(
     stopped: Callable[[], bool] = lambda: False,
     **wanted: Any,
 ) -> str:
-    return describe_workspace(Workspace(root, list(private)), OverviewSettings(**wanted), words, stopped)
+    return describe_workspace(Workspace(root, list(private)), OverviewSettings(**wanted), word_count, stopped)
 
 
 def names(root: Path, private: Iterable[Path] = (), stopped: Callable[[], bool] = lambda: False) -> list[str]:
@@ -206,7 +206,7 @@ def test_a_workspace_that_is_gone_is_an_error_of_a_tool(tmp_path: Path) -> None:
     for change in (root.rmdir, root.touch, replace):
         change()
         with pytest.raises(ToolError) as caught:
-            describe_workspace(workspace, OverviewSettings(), words)
+            describe_workspace(workspace, OverviewSettings(), word_count)
         codes.append(caught.value.reason.code)
     assert codes == [Code.FILE_MISSING, Code.NOT_A_DIRECTORY, Code.INVALID_WORKSPACE]
 
@@ -214,7 +214,7 @@ def test_a_workspace_that_is_gone_is_an_error_of_a_tool(tmp_path: Path) -> None:
 # folders that change during the scan
 
 
-def on_look(number: int, change: Callable[[], object]) -> Callable[[], bool]:
+def on_scan(number: int, change: Callable[[], object]) -> Callable[[], bool]:
     """Asked before each folder is opened: does something before the one of that number."""
     looks = iter(range(10_000))
 
@@ -233,9 +233,9 @@ def test_a_folder_that_is_removed_meanwhile_is_skipped(tmp_path: Path) -> None:
         (tmp_path / "a/x").unlink()
         (tmp_path / "a").rmdir()
 
-    gone = on_look(1, remove)
+    gone = on_scan(1, remove)
     assert names(tmp_path, stopped=gone) == ["a/", "b/", "y", "c/", "z"]
-    gone = on_look(1, lambda: (tmp_path / "b").rename(tmp_path / "d"))
+    gone = on_scan(1, lambda: (tmp_path / "b").rename(tmp_path / "d"))
     assert "Folders that could not be read: 1" in tell(tmp_path, stopped=gone)
 
 
@@ -252,11 +252,11 @@ def test_a_folder_that_becomes_a_file_or_a_link_is_not_entered(tmp_path: Path) -
         (root / "b").touch()
 
     # The third scan is that of `a`, which has changed meanwhile.
-    assert names(root, stopped=on_look(3, to_link)) == ["a/", "in/", "b/", "y"]
+    assert names(root, stopped=on_scan(3, to_link)) == ["a/", "in/", "b/", "y"]
     (root / "a").unlink()
     (tmp_path / "aside").rename(root / "a")
-    assert names(root, stopped=on_look(1, to_link)) == ["a/", "b/", "y"]
-    assert names(root, stopped=on_look(1, to_file)) == ["b/", "a@"]
+    assert names(root, stopped=on_scan(1, to_link)) == ["a/", "b/", "y"]
+    assert names(root, stopped=on_scan(1, to_file)) == ["b/", "a@"]
 
 
 # bounds of looking
@@ -281,7 +281,7 @@ def test_a_flat_folder_of_a_hundred_thousand_files_is_listed_in_part() -> None:
     assert lines[3:6] == ["  zzz/", "    main.rs", "  f000000.py"]
     assert f"  … at least {overview.MAX_ENTRIES_SCANNED // 2 - 40} more" in lines
     assert "Python 100 %, others under 1 %" in text
-    assert words(text) <= 1500
+    assert word_count(text) <= 1500
 
 
 def test_files_near_the_root_are_listed_before_deep_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -312,7 +312,7 @@ def test_a_very_deep_tree_is_cut_with_a_notice(tmp_path: Path) -> None:
     (tmp_path / "a.py").touch()
     text = tell(tmp_path, depth=1000)
     assert first(text) == 1
-    assert words(text) <= 1500
+    assert word_count(text) <= 1500
 
 
 def nearest(root: Path, most: int) -> tuple[list[str], sandbox_walk.Walk]:
@@ -373,7 +373,7 @@ def test_the_tree_shrinks_first_then_recent_files_and_the_root_last(tmp_path: Pa
     until = [max(at for at, text in enumerate(overviews) if part in text) for part in parts]
     assert until == sorted(until)
     assert len(set(until)) == len(until)
-    assert all(words(text) <= tokens for text, tokens in zip(overviews, limits, strict=True))
+    assert all(word_count(text) <= tokens for text, tokens in zip(overviews, limits, strict=True))
 
 
 NAMES = st.text(alphabet=[*string.ascii_letters, ".", " ", "\n", "é", "\u202e"], min_size=1, max_size=30).filter(
@@ -397,7 +397,7 @@ def build(path: Path, tree: object) -> None:
     tokens=st.integers(-5, 400),
     depth=st.integers(-1, 6),
     recent=st.integers(-1, 12),
-    count=st.sampled_from([words, len, lambda text: len(text.encode()) // 4, lambda text: text.count("\n") + 1]),
+    count=st.sampled_from([word_count, len, lambda text: len(text.encode()) // 4, lambda text: text.count("\n") + 1]),
 )
 def test_no_overview_exceeds_its_token_limit(
     tree: dict[str, object], tokens: int, depth: int, recent: int, count: Callable[[str], int]

@@ -59,7 +59,7 @@ KINDS = (
 )
 
 
-class Maker:
+class MessageMaker:
     """Makes messages with ids of their own, and knows which calls were asked for."""
 
     def __init__(self, draw: st.DrawFn) -> None:
@@ -133,7 +133,7 @@ class Maker:
         return self._draw(st.sampled_from(hidden))
 
 
-def _stretch(draw: st.DrawFn, maker: Maker, size: int) -> list[Message]:
+def _stretch(draw: st.DrawFn, maker: MessageMaker, size: int) -> list[Message]:
     return [maker.message(kind) for kind in draw(st.lists(st.sampled_from(KINDS), max_size=size))]
 
 
@@ -145,7 +145,7 @@ def _slice(draw: st.DrawFn, branch: list[Message]) -> list[Message]:
 @st.composite
 def branches(draw: st.DrawFn) -> list[Message]:
     """A branch, its fork with another end, a slice of the one merged into the other, and later messages."""
-    maker = Maker(draw)
+    maker = MessageMaker(draw)
     main = _stretch(draw, maker, 12)
     for step in draw(st.lists(st.sampled_from(["fork", "merge", "double", "answer"]), max_size=3)):
         if step == "fork":
@@ -160,7 +160,7 @@ def branches(draw: st.DrawFn) -> list[Message]:
     return main
 
 
-def _answers(draw: st.DrawFn, maker: Maker, branch: list[Message]) -> list[Message]:
+def _answers(draw: st.DrawFn, maker: MessageMaker, branch: list[Message]) -> list[Message]:
     """The results of the last request, in any order, as a turn leaves them."""
     requests = [message for message in branch if isinstance(message, ToolRequest)]
     calls = draw(st.permutations(requests[-1].calls)) if requests else []

@@ -89,34 +89,38 @@ def test_without_tools_calls_and_results_are_encoded_as_text(messages: list[Mess
     assert not any("tool_calls" in message for message in encoded)
 
 
-def shown(*messages: Message) -> list[str | None]:
+def contents_shown(*messages: Message) -> list[str | None]:
     history = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=True)
     history.extend(messages)
     return [msgspec.json.decode(fragment)["content"] for fragment in history.fragments()]
 
 
 def test_a_call_without_a_result_was_not_run() -> None:
-    assert shown(request("a", "b"), result("b"), text("next")) == [None, "Not run.", "ok", "next"]
+    assert contents_shown(request("a", "b"), result("b"), text("next")) == [None, "Not run.", "ok", "next"]
 
 
 def test_a_second_result_of_the_same_call_is_left_out() -> None:
-    assert shown(request("a", "b"), result("a", "first"), result("a", "second"), result("b")) == [None, "first", "ok"]
+    assert contents_shown(request("a", "b"), result("a", "first"), result("a", "second"), result("b")) == [
+        None,
+        "first",
+        "ok",
+    ]
 
 
 def test_a_result_without_its_call_is_left_out() -> None:
-    assert shown(text("hi"), result("a")) == ["hi"]
+    assert contents_shown(text("hi"), result("a")) == ["hi"]
 
 
 def test_a_cut_answer_an_error_and_an_empty_text_are_left_out() -> None:
-    assert shown(text("hi"), text("half", "assistant", "cut"), text("", "assistant")) == ["hi"]
+    assert contents_shown(text("hi"), text("half", "assistant", "cut"), text("", "assistant")) == ["hi"]
 
 
 def test_an_error_between_a_call_and_its_result_does_not_separate_them() -> None:
     error = ErrorMessage(id=MessageId("e"), timestamp=AT, role="assistant", reason=Reason(Code.INTERRUPTED))
-    assert shown(request("a"), error, result("a", "late")) == [None, "late"]
+    assert contents_shown(request("a"), error, result("a", "late")) == [None, "late"]
 
 
 def test_a_long_result_is_cut_in_the_middle() -> None:
-    (_, cut) = shown(request("a"), result("a", "x" * MAX_RESULT_CHARACTERS + "end"))
+    (_, cut) = contents_shown(request("a"), result("a", "x" * MAX_RESULT_CHARACTERS + "end"))
     assert len(present(cut)) < MAX_RESULT_CHARACTERS + 100
     assert present(cut).endswith("end")

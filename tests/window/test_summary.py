@@ -6,7 +6,7 @@ from pilothouse.window.summary import mechanical_summary
 from pilothouse.window.tokens import Estimate
 
 
-class _Counting(Estimate):
+class CountingEstimate(Estimate):
     """Adds up the characters it counts."""
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class _Counting(Estimate):
 
 def test_a_mechanical_summary_counts_each_of_many_short_messages_once() -> None:
     messages = [Text(id=MessageId(""), timestamp="", role="user", content=f"do {number}") for number in range(3000)]
-    counter = _Counting()
+    counter = CountingEstimate()
     summary = mechanical_summary(messages, counter, 4000)
     assert summary.endswith("- do 2999")
     assert counter.count(summary) <= 4000

@@ -130,7 +130,7 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 print(set(found))
 """
-    assert said(program) == "{4001}"
+    assert output_of(program) == "{4001}"
 
 
 def test_without_the_tokenizer_package_counts_are_estimated() -> None:
@@ -141,7 +141,7 @@ from pilothouse.window.tokens import counter_for
 counter = counter_for("o200k")
 print(counter.name, counter.is_estimate, counter.count("hello world"))
 """
-    assert said(program) == "estimate True 3"
+    assert output_of(program) == "estimate True 3"
 
 
 def test_the_tokenizer_package_is_loaded_only_when_needed() -> None:
@@ -151,10 +151,10 @@ import pilothouse.app, pilothouse.window.tokens
 pilothouse.window.tokens.counter_for(None).count("hello")
 print("rs_bpe" in sys.modules)
 """
-    assert said(program) == "False"
+    assert output_of(program) == "False"
 
 
-def said(program: str) -> str:
+def output_of(program: str) -> str:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stderr == ""
     return done.stdout.strip()

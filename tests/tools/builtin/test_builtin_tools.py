@@ -172,7 +172,7 @@ async def test_a_command_ends_at_its_time_limit_with_its_output(tmp_path: Path) 
         await use(tmp_path, "execute", command="trap '' TERM INT; sleep 60", seconds=0.3)
 
 
-async def gone(path: Path) -> bool:
+async def process_is_gone(path: Path) -> bool:
     """Whether the process that wrote its number into a file is dead, within two seconds."""
     for _ in range(100):
         try:
@@ -196,7 +196,7 @@ DAEMONS = [
 @pytest.mark.parametrize("command", DAEMONS)
 async def test_no_process_of_a_command_outlives_its_call(tmp_path: Path, command: str) -> None:
     await use(tmp_path, "execute", command=command)
-    assert await gone(tmp_path / "pid")
+    assert await process_is_gone(tmp_path / "pid")
 
 
 async def test_cancelling_ends_the_whole_group_at_once(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ async def test_cancelling_ends_the_whole_group_at_once(tmp_path: Path) -> None:
     task.cancel()
     async with asyncio.timeout(HANG_SECONDS):
         await asyncio.wait({task})
-    assert await gone(tmp_path / "pid")
+    assert await process_is_gone(tmp_path / "pid")
     assert not (tmp_path / "after").exists()
 
 
@@ -225,7 +225,7 @@ async def test_a_command_dies_with_a_runtime_that_is_killed(tmp_path: Path) -> N
             await asyncio.sleep(0.01)
         runtime.send_signal(signal.SIGKILL)
         runtime.wait()
-    assert await gone(tmp_path / "pid")
+    assert await process_is_gone(tmp_path / "pid")
 
 
 def test_schemas_are_self_contained() -> None:

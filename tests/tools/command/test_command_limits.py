@@ -116,7 +116,7 @@ def test_a_line_that_goes_to_very_many_folders_is_not_run(tmp_path: Path) -> Non
     assert reason.code is Code.INVALID_ARGUMENTS
 
 
-def asks(folder: Path, line: str) -> Code | None:
+def approval_code(folder: Path, line: str) -> Code | None:
     """Why only a person can let a line run."""
     reason = CommandLimits(line, classify(line), ".", Workspace(folder)).approval_reason()
     return reason.code if reason is not None else None
@@ -161,7 +161,7 @@ BEHIND_BOUNDS = {
 def test_a_line_that_goes_beyond_a_bound_asks(tmp_path: Path, line: str) -> None:
     (tmp_path / ".vscode").mkdir()
     (tmp_path / "linked").symlink_to(".vscode")
-    assert asks(tmp_path, line) in (Code.RUNS_CODE, Code.COMMAND_NOT_CHECKED)
+    assert approval_code(tmp_path, line) in (Code.RUNS_CODE, Code.COMMAND_NOT_CHECKED)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_a_line_that_goes_beyond_a_bound_asks(tmp_path: Path, line: str) -> None
     ],
 )
 def test_a_long_line_of_ordinary_work_does_not_ask(tmp_path: Path, line: str) -> None:
-    assert asks(tmp_path, line) is None
+    assert approval_code(tmp_path, line) is None
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_long_line_of_ordinary_work_does_not_ask(tmp_path: Path, line: str) ->
     ids=["words", "a range", "a range to a long number", "braces", "variables", "nested braces", "nested defaults"],
 )
 def test_a_line_with_more_readings_than_are_followed_asks(tmp_path: Path, line: str) -> None:
-    assert asks(tmp_path, line) is Code.COMMAND_NOT_CHECKED
+    assert approval_code(tmp_path, line) is Code.COMMAND_NOT_CHECKED
 
 
 @pytest.fixture
@@ -377,11 +377,11 @@ OVER_BUDGET = {
 def test_a_command_over_its_budget_asks_before_a_path_is_looked_up(
     tmp_path: Path, line: str, paths_looked_up: list[str]
 ) -> None:
-    assert asks(tmp_path, line) is Code.COMMAND_NOT_CHECKED
+    assert approval_code(tmp_path, line) is Code.COMMAND_NOT_CHECKED
     assert paths_looked_up == []
 
 
 def test_each_part_of_a_command_within_its_budget_is_checked(tmp_path: Path) -> None:
     for line in OVER_BUDGET.values():
         parts = [part for part in line.split("; ") if "sh -c" in part]
-        assert not parts or asks(tmp_path, parts[0]) is None
+        assert not parts or approval_code(tmp_path, parts[0]) is None

@@ -45,12 +45,12 @@ async def connected(
         async with asyncio.timeout(HANG_SECONDS):
             await connection.stop()
             assert connection.status == "stopped"
-            while left_of(definition.name):
+            while remaining_processes(definition.name):
                 await asyncio.sleep(0.01)
 
 
 @contextlib.asynccontextmanager
-async def beside_a_healthy_one(name: str) -> AsyncIterator[None]:
+async def beside_a_healthy_server(name: str) -> AsyncIterator[None]:
     """Another server in the same process keeps answering, and memory stays flat."""
     async with connected(fake(f"beside-{name}")) as neighbour:
         Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
@@ -80,7 +80,7 @@ def memory(what: str) -> int:
     raise AssertionError(what)
 
 
-def left_of(name: str) -> list[str]:
+def remaining_processes(name: str) -> list[str]:
     """Processes of a server that are still there."""
     pids = []
     for entry in Path("/proc").glob("[0-9]*"):

@@ -20,7 +20,7 @@ from pilothouse.system.ambient import SystemAmbient
 from pilothouse.tools.mcp.connection import Connection
 from pilothouse.tools.mcp.definitions import MCPServerDefinition
 from tests.support.scale import HANG_SECONDS
-from tests.tools.mcp.connections import ENVIRONMENT, connected, fake, left_of, until
+from tests.tools.mcp.connections import ENVIRONMENT, connected, fake, remaining_processes, until
 
 MODERN = Path(__file__).with_name("modern_server.py")
 
@@ -205,9 +205,9 @@ async def test_starting_stopping_and_reconnecting_at_once_leaves_one_server_or_n
     it = Connection(fake("hasty"), environment=ENVIRONMENT, ambient=SystemAmbient(), on_change=lambda _: None)
     await asyncio.gather(it.start(), it.start(), it.reconnect(), it.stop(), it.start(), it.reconnect())
     assert await it.ready(10)
-    assert len([line for line in left_of("hasty") if not line.startswith("/bin/sh")]) == 1
+    assert len([line for line in remaining_processes("hasty") if not line.startswith("/bin/sh")]) == 1
     await asyncio.gather(it.stop(), it.stop())
-    assert left_of("hasty") == []
+    assert remaining_processes("hasty") == []
     assert it.tools == ()
     with pytest.raises(ToolError, match=r"not ready \(stopped\)"):
         await it.call("echo", {})
@@ -255,9 +255,9 @@ def test_a_server_ends_with_us_also_when_we_are_killed() -> None:
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "True\n"
-        assert left_of("orphan")
+        assert remaining_processes("orphan")
         process.kill()
     deadline = time.monotonic() + HANG_SECONDS
-    while left_of("orphan") and time.monotonic() < deadline:
+    while remaining_processes("orphan") and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert left_of("orphan") == []
+    assert remaining_processes("orphan") == []

@@ -10,7 +10,7 @@ from pilothouse.testing.ambient import ManualAmbient
 from pilothouse.tools.mcp.connection import Connection
 from pilothouse.tools.mcp.definitions import MCPServerDefinition
 from pilothouse.tools.mcp.http import proxy_for
-from tests.tools.mcp.connections import beside_a_healthy_one, connected, until
+from tests.tools.mcp.connections import beside_a_healthy_server, connected, until
 from tests.tools.mcp.fake_http import FakeHttp, serving
 
 
@@ -34,14 +34,14 @@ async def test_the_given_headers_are_sent() -> None:
 @pytest.mark.parametrize("tool", ["big_json", "big_events"])
 async def test_a_response_is_bounded_and_costs_its_call_only(tool: str) -> None:
     name = tool.replace("_", "-")
-    async with serving() as fake, beside_a_healthy_one(name), connected(at(fake, name)) as it:
+    async with serving() as fake, beside_a_healthy_server(name), connected(at(fake, name)) as it:
         assert "more than 8 MB" in await failure(it, tool)
         assert (await it.call("echo", {"text": "yes"})).text == "yes"
         assert it.restarts == 0
 
 
 async def test_compressed_responses_are_not_decompressed() -> None:
-    async with serving() as fake, beside_a_healthy_one("packed"), connected(at(fake, "packed")) as it:
+    async with serving() as fake, beside_a_healthy_server("packed"), connected(at(fake, "packed")) as it:
         assert "its answer isn't valid MCP" in await failure(it, "packed")
         assert (await it.call("echo", {"text": "yes"})).text == "yes"
 
@@ -72,7 +72,7 @@ async def test_a_session_that_the_server_has_lost_is_reestablished() -> None:
 
 
 async def test_a_stream_that_is_resumed_without_end_does_not_spin() -> None:
-    async with serving() as fake, beside_a_healthy_one("spinning"), connected(at(fake, "spinning")) as it:
+    async with serving() as fake, beside_a_healthy_server("spinning"), connected(at(fake, "spinning")) as it:
         await failure(it, "endless_resume", 2)
         assert len(fake.requests) < 100
         assert (await it.call("echo", {"text": "yes"})).text == "yes"

@@ -11,7 +11,7 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.i18n import translate
 from pilothouse.testing.ambient import ManualAmbient
 from pilothouse.tools.mcp.connection import Connection
-from tests.tools.mcp.connections import beside_a_healthy_one, connected, fake, left_of, until
+from tests.tools.mcp.connections import beside_a_healthy_server, connected, fake, remaining_processes, until
 
 
 async def failure(connection: Connection, tool: str, seconds: float = 10, **arguments: Any) -> str:
@@ -24,7 +24,7 @@ async def test_a_server_that_dies_at_start_is_restarted_six_times_and_then_faile
     ambient = ManualAmbient()
     statuses: list[str] = []
     async with (
-        beside_a_healthy_one("dies"),
+        beside_a_healthy_server("dies"),
         connected(
             fake("dies", "dies"), ambient=ambient, on_change=lambda c: statuses.append(c.status), is_ready=False
         ) as it,
@@ -52,7 +52,7 @@ async def test_a_missing_server_command_is_reported() -> None:
 
 
 async def test_a_server_that_dies_in_a_call_fails_that_call_and_restarts() -> None:
-    async with beside_a_healthy_one("mortal"), connected(fake("mortal")) as it:
+    async with beside_a_healthy_server("mortal"), connected(fake("mortal")) as it:
         waiting = asyncio.create_task(failure(it, "hang", 30))
         await asyncio.sleep(0)
         error = await failure(it, "die")
@@ -79,7 +79,7 @@ async def test_the_count_starts_again_after_a_minute_of_being_ready() -> None:
 async def test_a_server_that_never_answers_the_handshake_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pilothouse.tools.mcp.session.START_TIMEOUT_SECONDS", 1.5)
     monkeypatch.setattr("pilothouse.tools.mcp.requests.PROBE_TIMEOUT_SECONDS", 0.3)
-    async with beside_a_healthy_one("silent"), connected(fake("silent", "silent"), is_ready=False) as it:
+    async with beside_a_healthy_server("silent"), connected(fake("silent", "silent"), is_ready=False) as it:
         await until(lambda: it.status == "waiting")
         assert it.error is not None
         assert "didn't answer within 1.5 seconds" in translate(it.error)
@@ -94,7 +94,7 @@ async def test_a_server_without_the_current_revision_is_asked_for_an_older_one(
 
 
 async def test_a_call_without_a_response_times_out_and_is_cancelled_at_the_server() -> None:
-    async with beside_a_healthy_one("hang"), connected(fake("hang")) as it:
+    async with beside_a_healthy_server("hang"), connected(fake("hang")) as it:
         with pytest.raises(ToolError) as caught:
             await it.call("hang", {}, seconds=0.3)
         assert caught.value.reason.code == Code.TOOL_TIMED_OUT
@@ -121,12 +121,12 @@ async def test_a_call_without_a_response_times_out_and_is_cancelled_at_the_serve
 )
 async def test_a_server_that_breaks_a_limit_stays_failed_until_a_person_reconnects_it(tool: str, words: str) -> None:
     name = tool.replace("_", "-")
-    async with beside_a_healthy_one(name), connected(fake(name)) as it:
+    async with beside_a_healthy_server(name), connected(fake(name)) as it:
         assert words in await failure(it, tool, 20)
         assert it.status == "failed"
         assert it.error is not None
         assert words in translate(it.error)
-        await until(lambda: left_of(f"{name}") == [], 3)
+        await until(lambda: remaining_processes(f"{name}") == [], 3)
         await it.reconnect()
         assert await it.ready(10)
         assert (await it.call("echo", {"text": "again"})).text == "again"
@@ -135,19 +135,19 @@ async def test_a_server_that_breaks_a_limit_stays_failed_until_a_person_reconnec
 @pytest.mark.parametrize("tool", ["flood_stderr", "flood_notifications"])
 async def test_a_flood_of_messages_is_throttled(tool: str) -> None:
     name = tool.replace("_", "-")
-    async with beside_a_healthy_one(name), connected(fake(name)) as it:
+    async with beside_a_healthy_server(name), connected(fake(name)) as it:
         assert "time limit of 3 seconds" in await failure(it, tool, 3)
         assert it.status == "ready"
 
 
 async def test_endless_requests_of_a_server_do_not_fill_memory() -> None:
-    async with beside_a_healthy_one("asks"), connected(fake("asks")) as it:
+    async with beside_a_healthy_server("asks"), connected(fake("asks")) as it:
         assert await failure(it, "flood_requests", 4)
         assert it.status in ("ready", "failed")
 
 
 async def test_a_server_that_stops_reading_is_failed() -> None:
-    async with beside_a_healthy_one("deaf"), connected(fake("deaf")) as it:
+    async with beside_a_healthy_server("deaf"), connected(fake("deaf")) as it:
         await it.call("deaf", {})
         large = {"text": "x" * 1024 * 1024}
         for _ in range(12):
@@ -158,30 +158,30 @@ async def test_a_server_that_stops_reading_is_failed() -> None:
 
 
 async def test_answers_with_a_foreign_id_or_sent_twice_reach_nobody() -> None:
-    async with beside_a_healthy_one("ids"), connected(fake("ids")) as it:
+    async with beside_a_healthy_server("ids"), connected(fake("ids")) as it:
         assert "time limit" in await failure(it, "wrong_id", 0.3)
         assert (await it.call("twice", {})).text == "first"
         assert (await it.call("echo", {"text": "third"})).text == "third"
 
 
 async def test_a_server_that_closes_its_output_is_restarted() -> None:
-    async with beside_a_healthy_one("closes"), connected(fake("closes")) as it:
+    async with beside_a_healthy_server("closes"), connected(fake("closes")) as it:
         assert "it closed its output" in await failure(it, "close_output")
         assert await it.ready(10)
 
 
 async def test_a_server_that_ignores_the_stop_is_killed_within_two_seconds() -> None:
-    async with beside_a_healthy_one("stubborn"), connected(fake("stubborn", "stubborn")) as it:
-        assert left_of("stubborn")
+    async with beside_a_healthy_server("stubborn"), connected(fake("stubborn", "stubborn")) as it:
+        assert remaining_processes("stubborn")
         call = asyncio.create_task(failure(it, "hang"))
         await asyncio.sleep(0.1)
         await it.stop()
-        assert left_of("stubborn") == []
+        assert remaining_processes("stubborn") == []
         assert "ended during the call" in await call
 
 
 async def test_a_daemon_that_left_the_group_is_ended_with_its_server() -> None:
-    async with beside_a_healthy_one("daemon"), connected(fake("daemon")) as it:
+    async with beside_a_healthy_server("daemon"), connected(fake("daemon")) as it:
         await it.call("daemon", {})
         assert "ended with status 3" in await failure(it, "die")  # the daemon still holds its output
         assert await it.ready(10)

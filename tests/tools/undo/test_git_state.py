@@ -11,7 +11,7 @@ from pilothouse.domain.errors import Conflict
 from pilothouse.i18n import translate, translate_all
 from pilothouse.testing.world import World
 from pilothouse.tools.undo.git_state import changed_programs, index_digest, read_git_state
-from tests.support.mcp_tools import DONE, furnished, runs, writes
+from tests.support.mcp_tools import DONE, runs, world_with_tools, writes
 
 IDENTITY = (
     "-c",
@@ -44,13 +44,13 @@ def repository(folder: Path) -> Path:
 
 async def after(folder: Path, command: str) -> tuple[World, str]:
     """A world in which one command has run."""
-    world = furnished(folder, runs(command), DONE)
+    world = world_with_tools(folder, runs(command), DONE)
     context_id = await world.start()
     await world.turn(context_id)
     return world, context_id
 
 
-async def undone(world: World, context_id: str) -> tuple[list[str], list[Reason]]:
+async def undo_last(world: World, context_id: str) -> tuple[list[str], list[Reason]]:
     async with world.runtime:
         try:
             undo = await world.runtime.undo(context_id)
@@ -64,7 +64,7 @@ async def test_a_commit_is_reported_with_the_way_back_and_its_files_are_restored
     first = git(here, "rev-parse", "HEAD")
     world, context_id = await after(tmp_path, f"echo two > a.txt; {GIT} commit --quiet -am second")
     second = git(here, "rev-parse", "HEAD")
-    paths, left = await undone(world, context_id)
+    paths, left = await undo_last(world, context_id)
     assert paths == ["a.txt"]
     assert (here / "a.txt").read_text() == "one\n"
     moved = {"repository": ".", "branch": "main", "before": first[:12], "after": second[:12]}
@@ -91,7 +91,7 @@ async def test_a_commit_is_reported_with_the_way_back_and_its_files_are_restored
 async def test_each_change_of_a_repository_is_named(tmp_path: Path, command: str, codes: list[Code]) -> None:
     repository(tmp_path / "workspace")
     world, context_id = await after(tmp_path, command)
-    _, left = await undone(world, context_id)
+    _, left = await undo_last(world, context_id)
     assert [reason.code for reason in left] == codes
     languages: tuple[Language, ...] = ("en", "zh")
     for language in languages:
@@ -104,17 +104,17 @@ async def test_each_change_of_a_repository_is_named(tmp_path: Path, command: str
 )
 async def test_reading_and_tidying_are_no_change(tmp_path: Path, command: str) -> None:
     repository(tmp_path / "workspace")
-    world = furnished(tmp_path, writes("a.txt", "two\n"), runs(command), DONE)
+    world = world_with_tools(tmp_path, writes("a.txt", "two\n"), runs(command), DONE)
     context_id = await world.start()
     await world.turn(context_id)
-    assert await undone(world, context_id) == (["a.txt"], [])
+    assert await undo_last(world, context_id) == (["a.txt"], [])
 
 
 async def test_undo_restores_files_removed_by_a_stash(tmp_path: Path) -> None:
     here = repository(tmp_path / "workspace")
     (here / "a.txt").write_text("not committed\n")
     world, context_id = await after(tmp_path, f"{GIT} stash --quiet")
-    paths, left = await undone(world, context_id)
+    paths, left = await undo_last(world, context_id)
     assert paths == ["a.txt"]
     assert (here / "a.txt").read_text() == "not committed\n"
     assert Reason(Code.GIT_REFERENCES, {"repository": ".", "names": "stash"}) in left
@@ -124,7 +124,7 @@ async def test_a_worktree_a_submodule_and_a_repository_above_are_looked_at(tmp_p
     main = repository(tmp_path / "main")
     git(main, "worktree", "add", "--quiet", str(tmp_path / "workspace"), "feature")
     world, context_id = await after(tmp_path, f"echo two > a.txt; {GIT} commit --quiet -am second")
-    paths, left = await undone(world, context_id)
+    paths, left = await undo_last(world, context_id)
     assert (paths, left[0].params["branch"]) == (["a.txt"], "feature")
 
     part = main / "part"

@@ -17,7 +17,7 @@ from pilothouse.domain.value import ContextId
 from pilothouse.llm.base import Finished, ModelEvent, ModelRequest, TextDelta
 from pilothouse.llm.script import Answer, ScriptedCall, ScriptedError
 from pilothouse.llm.scripted import scripted_error
-from tests.support.full_windows import MANY_WORDS, WORDS, Model, Small, text_of
+from tests.support.full_windows import MANY_WORDS, WORDS, Model, SmallWindowWorld, text_of
 
 TIMES = 10
 MARKS = {
@@ -36,7 +36,7 @@ NEEDLES = {
 }
 
 
-class Obedient(Model):
+class InstructedSummarizer(Model):
     """Writes the summary that the instruction asks for, and nothing else. `fails` makes it fail."""
 
     def __init__(self, *answers: Answer) -> None:
@@ -83,7 +83,7 @@ def _look(text: str, path: str) -> Answer:
 LOOKS = (_look("Fact: the keel is 11.45 m long.", "keel.txt"), Answer(text="Seen."), _look("the mast", "mast.txt"))
 
 
-async def with_needles(world: Small) -> ContextId:
+async def with_needles(world: SmallWindowWorld) -> ContextId:
     context_id = await world.start()
     await world.turn(context_id, "Look at the keel.")
     for needle in (name for heading, name in NEEDLES.items() if heading != "Facts"):
@@ -91,14 +91,14 @@ async def with_needles(world: Small) -> ContextId:
     return context_id
 
 
-async def compress_often(world: Small, context_id: str, times: int) -> None:
+async def compress_often(world: SmallWindowWorld, context_id: str, times: int) -> None:
     """Run turns until that many more automatic compressions."""
     wanted = len(world.compressions()) + times
     while len(world.compressions()) < wanted:
         await world.turn(context_id, f"hay {WORDS}")
 
 
-async def told(world: Small, context_id: str) -> str:
+async def next_window(world: SmallWindowWorld, context_id: str) -> str:
     """The messages of the next request, as they would be sent."""
     window = await world.runtime.read_window(context_id)
     texts = [message["content"] or "" for message in window.request["messages"] if message["role"] != "system"]
@@ -109,11 +109,13 @@ async def told(world: Small, context_id: str) -> str:
 async def test_early_decisions_are_in_the_window_after_ten_compressions(
     tmp_path: Path, strategy: CompressionStrategy
 ) -> None:
-    world = Small(tmp_path, model=Obedient(*LOOKS), budget=Budget(tokens=4000, strategy=strategy))
+    world = SmallWindowWorld(
+        tmp_path, model=InstructedSummarizer(*LOOKS), budget=Budget(tokens=4000, strategy=strategy)
+    )
     context_id = await with_needles(world)
     early = await world.ids(context_id)
     await compress_often(world, context_id, TIMES)
-    window = await told(world, context_id)
+    window = await next_window(world, context_id)
     for heading, needle in NEEDLES.items():
         assert needle in window, heading
     if strategy == "intelligent":
@@ -124,8 +126,8 @@ async def test_early_decisions_are_in_the_window_after_ten_compressions(
 
 
 async def test_early_decisions_survive_a_failed_summary_in_between(tmp_path: Path) -> None:
-    model = Obedient(*LOOKS)
-    world = Small(tmp_path, model=model)
+    model = InstructedSummarizer(*LOOKS)
+    world = SmallWindowWorld(tmp_path, model=model)
     context_id = await with_needles(world)
     await compress_often(world, context_id, 2)
     for _ in range(3):
@@ -133,13 +135,13 @@ async def test_early_decisions_survive_a_failed_summary_in_between(tmp_path: Pat
         await compress_often(world, context_id, 1)
         (summary,) = await world.summaries(context_id)
         assert summary.detail["how"] == "truncated"
-        window = await told(world, context_id)
+        window = await next_window(world, context_id)
         for heading, needle in NEEDLES.items():
             assert needle in window, heading
         assert "keel.txt" in window
         model.fails = False
         await compress_often(world, context_id, 1)
-    window = await told(world, context_id)
+    window = await next_window(world, context_id)
     for heading, needle in NEEDLES.items():
         assert needle in window, heading
 
@@ -148,8 +150,8 @@ async def test_early_decisions_survive_a_failed_summary_in_between(tmp_path: Pat
 async def test_pins_and_touched_files_stay_in_the_window_without_a_model_summary(
     tmp_path: Path, strategy: CompressionStrategy
 ) -> None:
-    model = Obedient(*LOOKS)
-    world = Small(tmp_path, model=model, budget=Budget(tokens=4000, strategy=strategy))
+    model = InstructedSummarizer(*LOOKS)
+    world = SmallWindowWorld(tmp_path, model=model, budget=Budget(tokens=4000, strategy=strategy))
     context_id = await with_needles(world)
     before = await world.messages(context_id)
     pinned = [message for message in before if getattr(message, "content", "") in NEEDLES.values()]
@@ -158,7 +160,7 @@ async def test_pins_and_touched_files_stay_in_the_window_without_a_model_summary
         await world.runtime.pin(context_id, message.id)
     model.fails = True
     await compress_often(world, context_id, TIMES)
-    window = await told(world, context_id)
+    window = await next_window(world, context_id)
     for heading, needle in NEEDLES.items():
         assert needle in window, heading
     now = {message.id: message for message in await world.messages(context_id)}
@@ -169,16 +171,16 @@ async def test_pins_and_touched_files_stay_in_the_window_without_a_model_summary
 
 
 async def test_early_decisions_survive_manual_compressions_a_restart_and_a_smaller_model(tmp_path: Path) -> None:
-    world = Small(tmp_path, model=Obedient(*LOOKS), budget=Budget(tokens=6000))
+    world = SmallWindowWorld(tmp_path, model=InstructedSummarizer(*LOOKS), budget=Budget(tokens=6000))
     context_id = await with_needles(world)
     for _ in range(3):
         await world.fill(context_id)
         await world.runtime.compress(context_id, focus="the boat")
-    again = Small(tmp_path, model=Obedient(), store=world.dependencies.store, ids_from=10**6)
+    again = SmallWindowWorld(tmp_path, model=InstructedSummarizer(), store=world.dependencies.store, ids_from=10**6)
     again.set_budget(3000)
     await again.turn(context_id, MANY_WORDS)
     await compress_often(again, context_id, 3)
-    window = await told(again, context_id)
+    window = await next_window(again, context_id)
     for heading, needle in NEEDLES.items():
         assert needle in window, heading
     assert isinstance((await again.runtime.context(context_id)).state, Idle)
@@ -186,18 +188,18 @@ async def test_early_decisions_survive_manual_compressions_a_restart_and_a_small
 
 
 async def test_a_long_transcript_is_summarized_in_pieces_with_the_summary_so_far(tmp_path: Path) -> None:
-    world = Small(tmp_path, model=Obedient(*LOOKS), budget=Budget(tokens=60_000))
+    world = SmallWindowWorld(tmp_path, model=InstructedSummarizer(*LOOKS), budget=Budget(tokens=60_000))
     context_id = await with_needles(world)
     for number in range(30):
         await world.turn(context_id, f"{number} {MANY_WORDS}")
     world.set_budget(4000)
     done = await world.runtime.compress(context_id)
-    requests = world.model.asked_for("summary")
+    requests = world.model.requests_for("summary")
     assert 1 < len(requests) <= 8
     for request in requests:
         assert len(msgspec.json.encode(text_of(request))) < 4000 * 5
     assert done.how == "model"
-    window = await told(world, context_id)
+    window = await next_window(world, context_id)
     for heading, needle in NEEDLES.items():
         assert needle in window, heading
     assert len(requests) == 8 or not any("are left out here" in text_of(request) for request in requests)

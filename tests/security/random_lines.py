@@ -52,7 +52,7 @@ _MILD = tuple(line.command for line in BENIGN if line.runs)
 _TELLING = ("touch", ">", "PWNED", "evil")
 
 
-def havoc(seed: int) -> Iterator[str]:
+def torn_lines_with_effects(seed: int) -> Iterator[str]:
     """Torn lines without end that could leave a mark; the same for the same seed."""
     chance = random.Random(seed)
     while True:
