@@ -14,6 +14,7 @@ from pilothouse.client import Client, ServerError
 from pilothouse.domain.messages import Usage
 from pilothouse.domain.workspace_policy import WorkspacePolicy
 from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.sse import sse_events
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
@@ -277,8 +278,8 @@ async def test_the_finish_reason_of_an_incomplete_answer_is_passed_on(
             async with http.post(
                 served.url + PATH, json={"messages": HELLO, "stream": True}, headers=headers
             ) as answer:
-                lines = [line async for line in answer.content if line.strip()]
-    chunks = [msgspec.json.decode(line.removeprefix(b"data: "))["choices"][0] for line in lines[:-1]]
+                payloads = [payload async for _, payload in sse_events(answer.content)]
+    chunks = [msgspec.json.decode(payload)["choices"][0] for payload in payloads[:-1]]
     assert "".join(each["delta"].get("content", "") for each in chunks) == text
     assert chunks[-1]["finish_reason"] == expected
 

@@ -1,7 +1,6 @@
 """Readers that stop reading: the turn continues, others miss nothing, and their buffers do not grow."""
 
 import asyncio
-import re
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from pilothouse.domain.signals import Signal
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.events.hub import MAX_UNSENT_SIGNALS, Hub, Subscription
 from pilothouse.runtime.limits import Limits
+from pilothouse.sse import sse_events
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from tests.support.assertions import instance_of, present
@@ -58,14 +58,13 @@ class StalledClient:
         self._socket.sendall(head.encode() + content)
 
     async def wake(self, is_last: Callable[[str, Any], bool]) -> list[tuple[str, Any]]:
-        """Read at last, up to an event; gives all events."""
+        """Read the stream up to an event and return all events."""
         reader, writer = await asyncio.open_connection(sock=self._socket)
         events: list[tuple[str, Any]] = []
-        while not events or not is_last(*events[-1]):
-            lines = (await reader.readuntil(b"\n\n")).decode()
-            match = re.search(r"event: (\w+)\ndata: (.*)\n", lines)
-            if match is not None:
-                events.append((match[1], msgspec.json.decode(match[2])))
+        async for name, payload in sse_events(reader):
+            events.append((name, msgspec.json.decode(payload)))
+            if is_last(*events[-1]):
+                break
         writer.close()
         return events
 

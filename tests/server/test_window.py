@@ -25,6 +25,7 @@ from pilothouse.llm.prices import Price
 from pilothouse.llm.script import Answer
 from pilothouse.runtime.compression.commands import MAX_FOCUS_CHARACTERS, MAX_PINS
 from pilothouse.runtime.events.turn_events import MessageAdded, TextAdded, branch_end, stream_turn_events
+from pilothouse.sse import sse_events
 from pilothouse.testing.proxy import Proxy
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.tools import NoteTool
@@ -619,9 +620,9 @@ async def test_a_completion_through_a_turn_that_compresses_in_the_middle_has_not
             headers = {"authorization": f"Bearer {TOKEN}"}
             url = f"{served.url}/v1/chat/completions"
             async with aiohttp.ClientSession() as http, http.post(url, json=body, headers=headers) as answer:
-                lines = [line.removeprefix(b"data: ").strip() async for line in answer.content if line.strip()]
-            assert lines.pop() == b"[DONE]"
-            chunks = [msgspec.json.decode(line)["choices"][0]["delta"] for line in lines]
+                payloads = [payload async for _, payload in sse_events(answer.content)]
+            assert payloads.pop() == b"[DONE]"
+            chunks = [msgspec.json.decode(payload)["choices"][0]["delta"] for payload in payloads]
             text = "".join(each.get("content", "") for each in chunks)
         assert len(await world.summaries(context_id)) == 1
         assert text == WHOLE

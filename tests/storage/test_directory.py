@@ -23,6 +23,7 @@ from tests.storage.test_contract import AT, ID, append, core, first, text
 from tests.storage.test_file_store import abandon
 from tests.storage.test_users import ForgetfulDisk
 from tests.support.assertions import content_of
+from tests.support.held_disk import HeldDisk
 
 
 def files(path: Path, disk: Disk | None = None) -> FileStore:
@@ -47,28 +48,12 @@ async def test_a_checkpoint_that_raises_never_keeps_the_directory_from_the_next_
     abandon(store)
 
 
-class HeldDisk(Disk):
-    """While `holding`, a sync sets `reached` and waits for `release`."""
-
-    def __init__(self) -> None:
-        self.holding = False
-        self.release = threading.Event()
-        self.reached = asyncio.Event()
-        self._loop = asyncio.get_running_loop()
-
-    def sync(self, fd: int) -> None:
-        if self.holding:
-            self._loop.call_soon_threadsafe(self.reached.set)
-            self.release.wait(30)
-        super().sync(fd)
-
-
 async def test_a_context_whose_creator_was_cancelled_is_created_once_and_whole(tmp_path: Path) -> None:
     disk = HeldDisk()
     world = World(tmp_path, Answer(text="here"), store=files(tmp_path, disk))
     disk.holding = True
     one = asyncio.create_task(world.runtime.create_context(tmp_path, context_id="x"))
-    await disk.reached.wait()
+    await disk.reached()
     one.cancel()
     other = asyncio.create_task(world.runtime.create_context(tmp_path, context_id="x"))
     await asyncio.sleep(0)

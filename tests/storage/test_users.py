@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,10 +15,10 @@ from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.store import FileStore
-from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.world import World
 from tests.storage.test_contract import AT
+from tests.support.held_store import HeldStore
 from tests.support.scale import LONG, Record
 
 CALL = Answer(text="I will", calls=(ScriptedCall(tool="change", arguments={"text": "x"}),))
@@ -217,31 +216,17 @@ async def test_a_stale_version_of_the_log_changes_nothing(tmp_path: Path) -> Non
     await store.close()
 
 
-class HeldStore(MemoryStore):
-    """Entries are appended at once, but the caller learns of it only after `release`."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.appended = asyncio.Event()
-        self.release = asyncio.Event()
-
-    async def append_user_log(self, user: str, entries: Sequence[AuditEntry], *, expected: int) -> int:
-        version = await super().append_user_log(user, entries, expected=expected)
-        self.appended.set()
-        await self.release.wait()
-        return version
-
-
 async def test_a_rule_whose_creator_was_cancelled_holds_and_others_can_be_added(tmp_path: Path) -> None:
     store = HeldStore()
+    release = store.hold_user_logs()
     world = World(tmp_path, CALL, Answer(text="done"), store=store)
     context_id = await world.start("agent")
     await world.runtime.context(context_id)
     giving = asyncio.create_task(world.runtime.give_rule("deny", Scope(tool="change")))
-    await store.appended.wait()
+    await store.reached.wait()
     giving.cancel()
     await asyncio.sleep(0)
-    store.release.set()
+    release.set()
     with pytest.raises(asyncio.CancelledError):
         await giving
     assert await rules(world) == [("deny", "change")]

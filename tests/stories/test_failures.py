@@ -1,7 +1,6 @@
 """Bugs and failures: the context shows them, loses nothing, and can be continued."""
 
 import logging
-from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -10,33 +9,22 @@ import pytest
 from pilothouse.domain.errors import StoreRefused
 from pilothouse.domain.messages import ToolResult
 from pilothouse.domain.states import Failed, Idle, WaitingForRecovery
-from pilothouse.llm.base import ModelEvent, ModelRequest
 from pilothouse.llm.script import Answer, Script, ScriptedCall
-from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from tests.support.assertions import content_of
+from tests.support.raising_adapter import RaisingAdapter
 
 CHANGE = ScriptedCall(tool="change", arguments={"text": "x"})
-
-
-class Buggy(ScriptedAdapter):
-    """Raises, in its first answer, what no adapter may."""
-
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        first = not self.requests
-        async for event in super().stream(request):
-            yield event
-            if first:
-                raise RuntimeError("a bug")
 
 
 async def test_a_bug_fails_the_turn_visibly_and_a_message_or_continue_works(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    model = Buggy(Script(turn=(Answer(text="never"), Answer(text="fine"), Answer(text="again"))))
+    script = Script(turn=(Answer(text="never"), Answer(text="fine"), Answer(text="again")))
+    model = RaisingAdapter(script, raises=lambda: not model.requests, after_event=True)
     world = World(tmp_path, adapter=model)
     context_id = await world.start()
     with caplog.at_level(logging.CRITICAL):

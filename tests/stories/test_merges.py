@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,15 +14,14 @@ from pilothouse.domain.merges import origin_of
 from pilothouse.domain.messages import ErrorMessage, Message, SystemControl, Text
 from pilothouse.domain.states import Failed, Idle
 from pilothouse.domain.value import ContextId, MessageId
-from pilothouse.llm.base import ModelEvent, ModelRequest
 from pilothouse.llm.script import Answer, Script, ScriptedCall
-from pilothouse.llm.scripted import ScriptedAdapter
-from pilothouse.storage.base import FENCE
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.world import World
 from tests.support.assertions import content_of, present
+from tests.support.held_store import HeldStore, any_write, no_write
+from tests.support.raising_adapter import RaisingAdapter
 from tests.support.valid_requests import assert_valid_request
 
 AT = "2026-01-01T00:00:00.000Z"
@@ -266,55 +265,21 @@ async def test_the_notice_of_a_merge_with_many_conflicts_stays_small_and_has_the
 # between turns, when something has gone wrong
 
 
-class Buggy(ScriptedAdapter):
-    """While `broken`, raises what no adapter may; `before` is done first."""
-
-    broken = False
-
-    def __init__(self, script: Script) -> None:
-        super().__init__(script)
-        self.before: Callable[[], object] = lambda: None
-
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        if self.broken:
-            self.before()
-            raise RuntimeError("a bug")
-        async for event in super().stream(request):
-            yield event
-
-
-class HeldStore(MemoryStore):
-    """While `holding`, what is committed is there, but who committed it is told only after `release`."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.holding = False
-        self.committed = asyncio.Event()
-        self.release = asyncio.Event()
-
-    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = FENCE) -> int:
-        version = await super().commit(context_id, change, expected=expected, fence=fence)
-        if self.holding:
-            self.committed.set()
-            await self.release.wait()
-        return version
-
-
 async def failed_turn(
     tmp_path: Path, store: HeldStore, caplog: pytest.LogCaptureFixture
-) -> tuple[World, ContextId, Buggy]:
+) -> tuple[World, ContextId, RaisingAdapter]:
     """main with a turn that a bug has ended; beside it `two` with a message of its own."""
-    model = Buggy(Script(turn=tuple(answers(6))))
+    model = RaisingAdapter(Script(turn=tuple(answers(6))), raises=lambda: False)
     world = World(tmp_path, adapter=model, store=store)
     context_id = await world.start()
     await world.runtime.create_branch(context_id, "two")
     await world.runtime.switch_branch(context_id, "two")
     await world.turn(context_id, "on two")
     await world.runtime.switch_branch(context_id, MAIN)
-    model.broken = True
+    model.raises = lambda: True
     with caplog.at_level(logging.CRITICAL):
         await world.turn(context_id, "on main")
-    model.broken = False
+    model.raises = lambda: False
     assert isinstance((await world.runtime.context(context_id)).state, Failed)
     return world, context_id, model
 
@@ -325,18 +290,18 @@ async def test_a_caller_cancelled_after_the_commit_leaves_the_context_as_stored(
 ) -> None:
     store = HeldStore()
     world, context_id, _ = await failed_turn(tmp_path, store, caplog)
-    store.holding = True
+    release = store.hold(any_write, after=True)
     work = (
         world.runtime.switch_branch(context_id, "two")
         if command == "switch"
         else world.runtime.merge(context_id, "two")
     )
     task = asyncio.create_task(work)
-    await store.committed.wait()
+    await store.reached.wait()
     task.cancel()
     await asyncio.sleep(0)
-    store.holding = False
-    store.release.set()
+    store.hold(no_write)
+    release.set()
     with pytest.raises(asyncio.CancelledError):
         await task
     live = await world.runtime.context(context_id)
@@ -354,8 +319,12 @@ async def test_a_failed_turn_that_could_not_be_closed_is_closed_by_the_next_comm
     tmp_path: Path, command: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     disk = FaultyDisk()
-    model = Buggy(Script(turn=tuple(answers(6))))
-    model.before = lambda: disk.arm(1, "ENOSPC", lasting=True)
+    model = RaisingAdapter(Script(turn=tuple(answers(6))), raises=lambda: False)
+
+    def fill_disk() -> bool:
+        disk.arm(1, "ENOSPC", lasting=True)
+        return True
+
     world = World(tmp_path, adapter=model, store=files(tmp_path, disk))
     context_id = await world.start()
     await world.turn(context_id, "a")
@@ -363,10 +332,10 @@ async def test_a_failed_turn_that_could_not_be_closed_is_closed_by_the_next_comm
     await world.runtime.switch_branch(context_id, "idea")
     await world.turn(context_id, "b")
     await world.runtime.switch_branch(context_id, MAIN)
-    model.broken = True
+    model.raises = fill_disk
     with caplog.at_level(logging.CRITICAL):
         await world.turn(context_id, "c")
-    model.broken = False
+    model.raises = lambda: False
     disk.disarm()
     live = await world.runtime.context(context_id)
     assert isinstance(live.state, Failed)

@@ -1,14 +1,11 @@
 """Commands that meet: callers that give up, cancels in the wrong moment, tools that misbehave at every step."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pilothouse.domain.codes import Code
-from pilothouse.domain.contexts import Change
 from pilothouse.domain.errors import Conflict, StoreRefused
 from pilothouse.domain.messages import FileReference, ToolRequest, ToolResult, Usage
 from pilothouse.domain.states import AwaitingToolApproval, Idle, WaitingForRecovery
@@ -18,31 +15,16 @@ from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.runtime.limits import Limits
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.storage.files.store import FileStore
-from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.base import CallPreview
 from pilothouse.tools.builtin.read_file import ReadFile
 from tests.support.assertions import content_of
+from tests.support.held_store import HeldStore, any_write, no_write
 from tests.support.scale import HANG_SECONDS
 
 CHANGE = ScriptedCall(tool="change", arguments={"text": "b"})
 OTHER = ScriptedCall(tool="change", arguments={"text": "c"})
-
-
-class SlowStore(MemoryStore):
-    """Takes its time to commit, or refuses what it is told to."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.seconds = 0.0
-        self.refuses: Callable[[Change], bool] = lambda _: False
-
-    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = 1) -> int:
-        if self.refuses(change):
-            raise StoreRefused(Code.STORE_REFUSED, detail="as it was told to")
-        await asyncio.sleep(self.seconds)
-        return await super().commit(context_id, change, expected=expected, fence=fence)
 
 
 async def results(world: World, context_id: str) -> list[ToolResult]:
@@ -77,7 +59,7 @@ async def test_a_cancel_right_behind_an_approval_leaves_no_call_without_a_result
 
 @pytest.mark.parametrize("command", ["send", "approve", "switch", "answer"])
 async def test_a_caller_cancelled_during_the_commit_leaves_the_turn_driven(tmp_path: Path, command: str) -> None:
-    store = SlowStore()
+    store = HeldStore(commit_seconds=0)
     question = ScriptedCall(tool="ask_user", arguments={"questions": [{"question": "?"}]})
     first = Answer(calls=(question,)) if command == "answer" else Answer(calls=(CHANGE,))
     answers = [Answer(text="done")] if command == "send" else [first, Answer(text="done")]
@@ -85,7 +67,7 @@ async def test_a_caller_cancelled_during_the_commit_leaves_the_turn_driven(tmp_p
     context_id = await world.start("agent" if command == "send" else "supervised")
     if command != "send":
         await world.turn(context_id)
-    store.seconds = 0.1
+    store.commit_seconds = 0.1
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.02):
             match command:
@@ -97,20 +79,20 @@ async def test_a_caller_cancelled_during_the_commit_leaves_the_turn_driven(tmp_p
                     await world.runtime.switch_mode(context_id, "agent")
                 case "answer":
                     await world.runtime.answer(context_id, ["yes"])
-    store.seconds = 0
+    store.commit_seconds = 0
     await world.runtime.rested(context_id)
     assert content_of((await world.runtime.read_messages(context_id))[-1]) == "done"
 
 
 async def test_a_call_that_had_not_started_on_a_full_store_never_runs(tmp_path: Path) -> None:
-    store = SlowStore()
+    store = HeldStore(commit_seconds=0)
     world = World(tmp_path, Answer(calls=(CHANGE, OTHER)), Answer(text="x"), store=store)
     context_id = await world.start()
-    store.refuses = lambda change: any(isinstance(message, ToolResult) for message in change.messages)
+    store.refuses = lambda _, change: any(isinstance(message, ToolResult) for message in change.messages)
     await world.turn(context_id)
     live = await world.runtime.context(context_id)
     assert isinstance(live.state, WaitingForRecovery)
-    store.refuses = lambda _: False
+    store.refuses = no_write
     switch = await world.runtime.switch_mode(context_id, "plan")
     live = await world.runtime.context(context_id)
     assert (switch.rejected, live.state, live.core.last_turn) == ((), Idle(), "interrupted")
@@ -235,26 +217,26 @@ async def test_a_mode_switch_beside_a_cancel_starts_no_call(tmp_path: Path) -> N
 
 
 async def test_usage_is_counted_also_when_a_command_commits_meanwhile(tmp_path: Path) -> None:
-    store = SlowStore()
+    store = HeldStore(commit_seconds=0)
     answer = Answer(deltas=("a", "b"), delta_delay=0.02, usage=Usage(input_tokens=100, output_tokens=10))
     world = World(tmp_path, answer, store=store)
     context_id = await world.start()
     await world.runtime.send(context_id, "x")
-    store.seconds = 0.06
+    store.commit_seconds = 0.06
     await world.runtime.create_branch(context_id, "other")
     await world.runtime.rested(context_id)
     assert (await world.runtime.context(context_id)).core.usage.input_tokens == 100
 
 
 async def test_a_reject_that_was_refused_leaves_no_trace_in_how_the_turn_ends(tmp_path: Path) -> None:
-    store = SlowStore()
+    store = HeldStore(commit_seconds=0)
     world = World(tmp_path, Answer(calls=(CHANGE,)), Answer(text="x"), store=store)
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    store.refuses = lambda _: True
+    store.refuses = any_write
     with pytest.raises(StoreRefused):
         await world.runtime.reject_all(context_id)
-    store.refuses = lambda _: False
+    store.refuses = no_write
     await world.runtime.approve_all(context_id)
     await world.runtime.rested(context_id)
     assert (await world.runtime.context(context_id)).core.last_turn == "complete"
@@ -286,12 +268,12 @@ async def test_a_waiting_turn_cannot_be_deleted_with_its_context(tmp_path: Path)
 
 
 async def test_concurrent_openers_share_one_context_even_when_one_is_cancelled(tmp_path: Path) -> None:
-    class SlowOpening(SlowStore):
+    class SlowOpeningStore(HeldStore):
         async def open(self, context_id: ContextId) -> Any:
             await asyncio.sleep(0.05)
             return await super().open(context_id)
 
-    store = SlowOpening()
+    store = SlowOpeningStore(commit_seconds=0)
     world = World(tmp_path, *[Answer(text="x")] * 3, store=store)
     context_id = await world.start()
     world.runtime._live.clear()
@@ -308,23 +290,23 @@ async def test_concurrent_openers_share_one_context_even_when_one_is_cancelled(t
 
 
 async def test_a_draft_kept_during_another_commit_is_not_lost(tmp_path: Path) -> None:
-    store = SlowStore()
+    store = HeldStore(commit_seconds=0)
     blocking_tool = NoteTool("held", "read_only", hold=True)
     calls = (ScriptedCall(tool="look", arguments={"text": "1"}), ScriptedCall(tool="held", arguments={"text": "2"}))
     world = World(tmp_path, Answer(calls=calls), Answer(text="x"), store=store, tools=[blocking_tool])
     context_id = await world.start()
-    store.refuses = lambda change: any(isinstance(message, ToolResult) for message in change.messages)
+    store.refuses = lambda _, change: any(isinstance(message, ToolResult) for message in change.messages)
     await world.runtime.send(context_id, "go")
     live = await world.runtime.context(context_id)
     while live.unsaved is None:
         await asyncio.sleep(0.001)
-    store.refuses = lambda _: False
-    store.seconds = 0.05
+    store.refuses = no_write
+    store.commit_seconds = 0.05
     switching = asyncio.create_task(world.runtime.switch_mode(context_id, "review"))
     await asyncio.sleep(0.01)
     blocking_tool.release.set()
     await switching
-    store.seconds = 0
+    store.commit_seconds = 0
     await world.runtime.rested(context_id)
     assert isinstance(live.state, WaitingForRecovery)
     await world.runtime.continue_turn(context_id)
@@ -336,17 +318,17 @@ async def test_a_draft_kept_during_another_commit_is_not_lost(tmp_path: Path) ->
 
 
 async def test_no_call_starts_while_a_refused_draft_is_retried(tmp_path: Path) -> None:
-    store = SlowStore()
+    store = HeldStore(commit_seconds=0)
     blocking_tool = NoteTool("held", "read_only", hold=True)
     calls = (ScriptedCall(tool="look"), ScriptedCall(tool="held"), CHANGE)
     world = World(tmp_path, Answer(calls=calls), Answer(text="x"), store=store, tools=[blocking_tool])
     context_id = await world.start("review")
-    store.refuses = lambda change: any(isinstance(message, ToolResult) for message in change.messages)
+    store.refuses = lambda _, change: any(isinstance(message, ToolResult) for message in change.messages)
     await world.runtime.send(context_id, "go")
     live = await world.runtime.context(context_id)
     while live.unsaved is None:
         await asyncio.sleep(0.001)
-    store.refuses = lambda _: False
+    store.refuses = no_write
     with pytest.raises(Conflict):
         await world.runtime.approve_all(context_id)
     blocking_tool.release.set()
@@ -412,13 +394,13 @@ async def test_the_persons_own_time_is_not_the_turns(tmp_path: Path) -> None:
 
 
 async def test_a_cancel_after_the_end_was_refused_keeps_how_the_turn_ended(tmp_path: Path) -> None:
-    store = SlowStore()
+    store = HeldStore(commit_seconds=0)
     world = World(tmp_path, Answer(text="the whole answer"), store=store)
     context_id = await world.start()
-    store.refuses = lambda change: change.core.turn is None
+    store.refuses = lambda _, change: change.core.turn is None
     await world.turn(context_id)
     assert isinstance((await world.runtime.context(context_id)).state, WaitingForRecovery)
-    store.refuses = lambda _: False
+    store.refuses = no_write
     await world.runtime.cancel(context_id)
     live = await world.runtime.context(context_id)
     assert (live.state, live.core.last_turn) == (Idle(), "complete")

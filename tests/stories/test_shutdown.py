@@ -1,7 +1,6 @@
 """Closing the runtime during work: a commit in progress finishes, and nothing runs afterwards."""
 
 import asyncio
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,23 +19,11 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
+from tests.support.held_disk import HeldDisk
 from tests.support.held_store import DONE, HeldStore, any_write, calls_answer, no_write, settle
 from tests.support.scale import HANG_SECONDS
 
 _LATER = 1_000_000
-
-
-class HeldDisk(Disk):
-    """Once `holds` is set, whatever is written out waits in its thread for `release`."""
-
-    def __init__(self) -> None:
-        self.holds, self.reached, self.release = threading.Event(), threading.Event(), threading.Event()
-
-    def sync(self, fd: int) -> None:
-        if self.holds.is_set():
-            self.reached.set()
-            assert self.release.wait(30)
-        super().sync(fd)
 
 
 def files(data: Path, disk: Disk | None = None) -> FileStore:
@@ -45,11 +32,6 @@ def files(data: Path, disk: Disk | None = None) -> FileStore:
 
 def texts_of(messages: list[Message]) -> list[str]:
     return [message.content for message in messages if isinstance(message, Text)]
-
-
-async def until(event: threading.Event) -> None:
-    while not event.is_set():
-        await asyncio.sleep(0)
 
 
 async def closing_under(world: World) -> asyncio.Task[None]:
@@ -90,9 +72,9 @@ async def test_a_call_that_runs_while_the_runtime_closes_runs_once_also_with_fil
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
     await pay.started.wait()
-    disk.holds.set()
+    disk.holding = True
     switching = asyncio.create_task(world.runtime.switch_mode(context_id, "supervised"))
-    await until(disk.reached)
+    await disk.reached()
     closing = await closing_under(world)
     disk.release.set()
     await asyncio.gather(closing, switching)
@@ -128,9 +110,9 @@ async def test_a_send_in_flight_at_close_is_in_the_files_and_continue_answers_it
     world = World(tmp_path, DONE, store=files(tmp_path / "data", disk))
     context_id = await world.start()
     await world.runtime.context(context_id)
-    disk.holds.set()
+    disk.holding = True
     sending = asyncio.create_task(world.runtime.send(context_id, "go"))
-    await until(disk.reached)
+    await disk.reached()
     closing = await closing_under(world)
     disk.release.set()
     await asyncio.gather(closing, sending)

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
@@ -10,20 +9,11 @@ import pytest
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import PilothouseError
 from pilothouse.domain.messages import Message
-from pilothouse.llm.base import ModelEvent, ModelRequest
 from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.dependencies import TitleModel
 from pilothouse.testing.world import World
-
-
-class Buggy(ScriptedAdapter):
-    """Raises an error that no adapter may raise."""
-
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        self.requests.append(request)
-        raise RuntimeError("a bug")
-        yield
+from tests.support.raising_adapter import RaisingAdapter
 
 
 async def test_a_bug_of_the_titles_model_is_reported_and_the_first_line_stays(
@@ -31,7 +21,7 @@ async def test_a_bug_of_the_titles_model_is_reported_and_the_first_line_stays(
 ) -> None:
     unhandled: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, problem: unhandled.append(problem))
-    model = Buggy(Script())
+    model = RaisingAdapter(Script())
     world = World(tmp_path, Answer(text="here"), titles=TitleModel(model, "small"))
     context_id = await world.start()
     with caplog.at_level(logging.ERROR):

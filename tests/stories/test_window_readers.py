@@ -15,7 +15,7 @@ from tests.support.held_store import settle
 from tests.support.valid_requests import assert_valid_request
 
 
-class SlowStore(MemoryStore):
+class SlowReadingStore(MemoryStore):
     """Reading lets others go first, as a disk does; `hold` makes the reading of ids wait for an event."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class SlowStore(MemoryStore):
 
 
 async def test_concurrent_readers_load_each_message_into_the_history_once(tmp_path: Path) -> None:
-    store = SlowStore()
+    store = SlowReadingStore()
     before = World(tmp_path, *[Answer(text="yes")] * 3, store=store)
     context_id = await before.start()
     for _ in range(3):
@@ -55,7 +55,7 @@ async def test_concurrent_readers_load_each_message_into_the_history_once(tmp_pa
 
 
 async def test_a_meter_read_during_a_compression_counts_the_compressed_branch(tmp_path: Path) -> None:
-    store = SlowStore()
+    store = SlowReadingStore()
     world = SmallWindowWorld(tmp_path, store=store)
     context_id = await world.filled()
     live = await world.runtime.context(context_id)

@@ -1,10 +1,11 @@
 """A store that holds or refuses selected writes, so that commands meet at one instant; and parents with sub-agents."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import Change
 from pilothouse.domain.errors import StoreRefused
@@ -34,17 +35,25 @@ def no_write(context_id: ContextId, change: Change) -> bool:
 
 
 class HeldStore(MemoryStore):
-    """`reached` is set when a write is held; writes that match `refuses` are refused."""
+    """`reached` is set when a write is held; writes that match `refuses` are refused, others take `commit_seconds`."""
 
-    def __init__(self) -> None:
+    def __init__(self, commit_seconds: float | None = None) -> None:
         super().__init__()
         self.refuses: Fits = no_write
+        self.commit_seconds = commit_seconds
+        self._holds_user_logs = False
         self.hold(no_write)
 
-    def hold(self, fits: Fits) -> asyncio.Event:
-        """Hold every write that fits from now on, until the event that this gives is set."""
-        self._fits, self._release, self.reached = fits, asyncio.Event(), asyncio.Event()
+    def hold(self, fits: Fits, *, after: bool = False) -> asyncio.Event:
+        """Hold every matching write until the returned event is set: before the write, or its caller `after` it."""
+        self._fits, self._holds_after = fits, after
+        self._release, self.reached = asyncio.Event(), asyncio.Event()
         return self._release
+
+    def hold_user_logs(self) -> asyncio.Event:
+        """Hold every caller of `append_user_log` after the append, until the returned event is set."""
+        self._holds_user_logs = True
+        return self.hold(no_write)
 
     async def create(self, change: Change) -> int:
         await self._pass(change.core.context_id, change)
@@ -52,14 +61,28 @@ class HeldStore(MemoryStore):
 
     async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = 1) -> int:
         await self._pass(context_id, change)
-        return await super().commit(context_id, change, expected=expected, fence=fence)
+        if self.commit_seconds is not None:
+            await asyncio.sleep(self.commit_seconds)
+        version = await super().commit(context_id, change, expected=expected, fence=fence)
+        if self._holds_after and self._fits(context_id, change):
+            await self._wait()
+        return version
+
+    async def append_user_log(self, user: str, entries: Sequence[AuditEntry], *, expected: int) -> int:
+        version = await super().append_user_log(user, entries, expected=expected)
+        if self._holds_user_logs:
+            await self._wait()
+        return version
 
     async def _pass(self, context_id: ContextId, change: Change) -> None:
-        if self._fits(context_id, change):
-            self.reached.set()
-            await self._release.wait()
+        if not self._holds_after and self._fits(context_id, change):
+            await self._wait()
         if self.refuses(context_id, change):
             raise StoreRefused(Code.STORE_REFUSED, detail="as it was told to")
+
+    async def _wait(self) -> None:
+        self.reached.set()
+        await self._release.wait()
 
 
 async def settle() -> None:
