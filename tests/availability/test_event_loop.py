@@ -142,7 +142,7 @@ async def test_no_tool_blocks_the_event_loop_on_large_input(tmp_path: Path, name
         answers = [*in_rounds(calls_of(TOOLS[name]), name), Answer(text="done")]
         world = World(workspace, *answers, tools=list(builtin_tools(os.environ)), limits=Limits(call_seconds=1))
         async with world.runtime:
-            return await driven(world, mode)
+            return await turn_lag(world, mode)
 
     for mode in ("agent", "plan") if LONG else ("agent",):
         await figures.measure(f"{name} in {mode}", partial(drive, mode))

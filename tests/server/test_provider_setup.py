@@ -318,7 +318,9 @@ async def test_no_redirect_sends_the_key_to_another_host(tmp_path: Path) -> None
 
         server = await asyncio.start_server(lead_away, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
-        response = await here.request("POST", "/test", {"base_url": f"http://127.0.0.1:{port}", "key": KEY, "model": "m"})
+        response = await here.request(
+            "POST", "/test", {"base_url": f"http://127.0.0.1:{port}", "key": KEY, "model": "m"}
+        )
         assert (response["ok"], response["reason"]["params"]["status"]) == (False, 307)
         assert other.headers == []
         server.close()

@@ -172,7 +172,8 @@ async def test_the_file_system_server_works_in_its_folder(peers: Path, tmp_path:
 
 async def test_the_memory_server_stores_entities(peers: Path, tmp_path: Path) -> None:
     environment = {"MEMORY_FILE_PATH": str(tmp_path / "memory.json")}
-    async with connected(MCPServerDefinition(name="memory", command=str(peers / "mcp-server-memory"), env=environment)
+    async with connected(
+        MCPServerDefinition(name="memory", command=str(peers / "mcp-server-memory"), env=environment)
     ) as it:
         entity = {"name": "Ada", "entityType": "person", "observations": ["wrote the first program"]}
         await it.call("create_entities", {"entities": [entity]})
