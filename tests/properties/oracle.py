@@ -1,7 +1,8 @@
 """Invariants of every history, judged from the order of the commits alone.
 
 The oracle keeps its own account of modes, rules, policies, elevations, pauses and approvals, and judges each start by
-the sentence of the specification as `tests.domain.decision_oracle` spells it out. It shares no code with the gate.
+the sentence of the specification as `tests.domain.decision_oracle` spells it out. The oracle shares no code with the
+gate.
 """
 
 import copy

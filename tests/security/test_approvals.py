@@ -202,7 +202,7 @@ async def test_a_call_that_was_shown_in_one_mode_is_not_run_in_another(tmp_path:
     assert not (tmp_path / "ran").exists()
 
 
-# one decision, by the person, in the call's own conversation
+# a decision: once, by the person, in the call's own conversation
 
 
 async def test_of_two_simultaneous_decisions_the_second_is_a_conflict(tmp_path: Path) -> None:
@@ -332,7 +332,7 @@ async def test_a_card_names_a_link_and_its_target(tmp_path: Path) -> None:
 
 
 def test_approving_all_shows_every_call_and_asks_again_for_a_dangerous_one(tmp_path: Path) -> None:
-    """One of forty calls is dangerous."""
+    """Among forty calls, a single one is dangerous."""
     command = Command(tmp_path)
     calls = [{"tool": "write_file", "arguments": {"path": f"f{n}.txt", "content": f"text {n}"}} for n in range(40)]
     calls[20] = {"tool": "execute", "arguments": {"command": "rm -rf a.txt # one of many"}}

@@ -135,7 +135,7 @@ def test_no_escape_from_the_sandbox_works(abi: int, user: int | None) -> None:
     with victims(user) as (base, where, other, listener):
         before, shared = tree(base), state_of_ipc(where)
         results = attack(base, where, reading(base / "work", abi), user)
-        # Where Landlock confines signals, the sandbox needs no seccomp listener, so that a command may have its own.
+        # If Landlock confines signals, the sandbox needs no seccomp listener, so that a command may have its own.
         if abi >= 6:
             results.pop("a filter with a listener")
         assert {name: result for name, result in results.items() if result >= 0} == {}

@@ -1,4 +1,4 @@
-"""One command of each kind that steers, in a row, and a check of their effects in another process."""
+"""A command of each kind that steers, in a row, and a check of their effects in another process."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
