@@ -35,9 +35,9 @@ LINES = "application/x-ndjson"
 
 
 @contextlib.asynccontextmanager
-async def served(folder: Path) -> AsyncIterator[Served]:
+async def served(folder: Path, **limits: float) -> AsyncIterator[Served]:
     world = World(folder)
-    async with world.runtime, Served(world.runtime, [folder]) as here:
+    async with world.runtime, Served(world.runtime, [folder], limits=limits) as here:
         yield here
 
 
@@ -75,8 +75,7 @@ def _head(here: Served, token: str, path: str, kind: str, length: int) -> bytes:
 
 
 async def test_one_user_cannot_take_all_streams(tmp_path: Path) -> None:
-    async with served(tmp_path) as here:
-        object.__setattr__(here.server_state, "max_streams_per_user", 2)
+    async with served(tmp_path, max_streams_per_user=2) as here:
         anna, bob = (here.client(here.tokens.add(name)) for name in ("anna", "bob"))
         async with anna, bob:
             streams = [anna.events("GET", "/api/stream") for _ in range(2)]
@@ -265,8 +264,7 @@ async def test_a_page_of_long_messages_leaves_turns_to_others() -> None:
 @pytest.mark.parametrize("revoke", ["renew", "remove"])
 async def test_a_stream_ends_as_soon_as_its_token_is_revoked(tmp_path: Path, revoke: str) -> None:
     """The stream ends long before its next heartbeat; streams of others continue."""
-    async with served(tmp_path) as here:
-        object.__setattr__(here.server_state, "heartbeat", 3600.0)
+    async with served(tmp_path, heartbeat=3600.0) as here:
         clients: dict[str, Client] = {name: here.client(here.tokens.add(name)) for name in ("anna", "bob")}
         async with clients["anna"] as anna, clients["bob"] as bob:
             ends, stays = anna.events("GET", "/api/stream"), bob.events("GET", "/api/stream")

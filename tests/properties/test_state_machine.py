@@ -532,7 +532,7 @@ class Machine(RuleBasedStateMachine):
             model.checked = len(model.requests)
 
     def stop_tasks(self, world: World) -> None:
-        lives = list(world.runtime._live.values())
+        lives = list(world.runtime.in_memory())
         tasks = [live.task for live in lives if live.task is not None] + list(world.runtime._background_tasks)
         for task in tasks:
             task.cancel()

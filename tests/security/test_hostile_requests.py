@@ -131,8 +131,7 @@ async def test_compressed_request_bodies_are_refused_without_decompression(tmp_p
 @pytest.mark.usefixtures("many_descriptors")
 async def test_hundreds_of_unread_streams_do_not_slow_down_a_turn(tmp_path: Path) -> None:
     world = World(tmp_path, *[Answer(text="word " * 2000)] * 5)
-    async with world.runtime, Served(world.runtime, [tmp_path]) as here:
-        object.__setattr__(here.server_state, "max_streams", 300)
+    async with world.runtime, Served(world.runtime, [tmp_path], limits={"max_streams": 300}) as here:
         context_id = await world.start()
         writers = []
         size = own_size()

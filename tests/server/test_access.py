@@ -194,7 +194,7 @@ class AccessFixture:
 
 
 @asynccontextmanager
-async def access_fixture(folder: Path, **options: Any) -> AsyncIterator[AccessFixture]:
+async def access_fixture(folder: Path, *, heartbeat: float = 15.0, **options: Any) -> AsyncIterator[AccessFixture]:
     workspace = folder / "workspace"
     (workspace / ".pilothouse").mkdir(parents=True)
     (workspace / ".pilothouse" / "config.toml").write_text('[directories]\ndeploy = "plan"\n')
@@ -217,7 +217,7 @@ async def access_fixture(folder: Path, **options: Any) -> AsyncIterator[AccessFi
     )
     async with (
         world.runtime,
-        Served(world.runtime, [workspace], web_folder=folder / "page") as served,
+        Served(world.runtime, [workspace], limits={"heartbeat": heartbeat}, web_folder=folder / "page") as served,
         aiohttp.ClientSession(served.url, cookie_jar=aiohttp.DummyCookieJar()) as http,
     ):
         new_house = AccessFixture(folder, world, served, http)

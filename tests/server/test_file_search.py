@@ -18,7 +18,7 @@ from pilothouse.sandbox.workspace import Workspace
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from pilothouse.tools import file_index
-from pilothouse.tools.file_index import Listing, list_workspace
+from pilothouse.tools.file_index import FileIndex, Listing, list_workspace
 
 LATER = 60.0
 
@@ -208,11 +208,14 @@ async def test_a_walk_ends_when_its_last_waiter_is_cancelled(tmp_path: Path, mon
         assert await here.paths("one") == ["one.txt"]
 
 
-async def test_a_walk_that_takes_too_long_is_cut_and_marked_as_cut(tmp_path: Path) -> None:
+async def test_a_walk_that_takes_too_long_is_cut_and_marked_as_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(50):
         plant(tmp_path, f"{number}/file.txt")
     async with searched_workspace(tmp_path) as here:
-        clock, here.world.runtime.file_index._clock = iter(range(10_000)), lambda: float(next(clock))
+        clock = iter(range(10_000))
+        monkeypatch.setattr(here.world.runtime, "file_index", FileIndex(lambda: float(next(clock))))
         answer = await here.answer(limit=200)
         assert answer["is_cut"]
         assert len(answer["items"]) < 100

@@ -239,9 +239,8 @@ async def test_a_token_that_is_revoked_while_the_form_is_handled_signs_nobody_in
 
 
 async def test_a_stream_ends_when_its_user_gets_a_new_token(tmp_path: Path) -> None:
-    async with access_fixture(tmp_path) as here:
+    async with access_fixture(tmp_path, heartbeat=0.05) as here:
         tokens = here.served.tokens
-        object.__setattr__(here.served.server_state, "heartbeat", 0.05)
         anna = {"authorization": f"Bearer {tokens.add('anna')}"}
         async with here.http.get("/api/stream", headers=anna) as stream:
             assert await stream.content.readuntil(b"\n\n")

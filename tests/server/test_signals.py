@@ -161,8 +161,11 @@ def test_a_long_list_in_a_state_is_cut_to_eight_with_its_total() -> None:
 
 async def test_streams_are_counted_bounded_and_notified_when_the_server_stops(tmp_path: Path) -> None:
     world = World(tmp_path)
-    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        object.__setattr__(served.server_state, "max_streams", 2)
+    async with (
+        world.runtime,
+        Served(world.runtime, [tmp_path], limits={"max_streams": 2}) as served,
+        served.client() as client,
+    ):
         context_id = await world.start()
         path = f"/api/contexts/{context_id}/stream"
         streams = [client.events("GET", path), client.events("GET", "/api/stream")]
@@ -183,8 +186,7 @@ async def test_streams_are_counted_bounded_and_notified_when_the_server_stops(tm
 async def test_streams_that_are_opened_together_do_not_pass_the_limit(tmp_path: Path, kind: str) -> None:
     limit, attempts = 5, 40
     world = World(tmp_path, *[Answer(text="never said", silence=0)] * attempts)
-    async with world.runtime, Served(world.runtime, [tmp_path]) as served:
-        object.__setattr__(served.server_state, "max_streams", limit)
+    async with world.runtime, Served(world.runtime, [tmp_path], limits={"max_streams": limit}) as served:
         context_id = await world.start()
 
         def request(number: int) -> tuple[str, str, Any]:
@@ -237,8 +239,7 @@ async def test_a_request_that_is_refused_for_another_reason_gives_its_stream_bac
 
 async def test_heartbeats_keep_an_idle_stream_open_until_its_user_is_removed(tmp_path: Path) -> None:
     world = World(tmp_path)
-    async with world.runtime, Served(world.runtime, [tmp_path]) as served:
-        object.__setattr__(served.server_state, "heartbeat", 0.02)
+    async with world.runtime, Served(world.runtime, [tmp_path], limits={"heartbeat": 0.02}) as served:
         token = served.tokens.add("anna")
         reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
         head = f"GET /api/stream HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\n\r\n"
@@ -280,8 +281,11 @@ async def test_watchers_of_a_parent_are_notified_when_a_sub_agent_rests(tmp_path
 
 async def test_an_unreadable_token_file_ends_no_open_stream(tmp_path: Path) -> None:
     world = World(tmp_path)
-    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        object.__setattr__(served.server_state, "heartbeat", 0.01)
+    async with (
+        world.runtime,
+        Served(world.runtime, [tmp_path], limits={"heartbeat": 0.01}) as served,
+        served.client() as client,
+    ):
         context_id = await world.start()
         stream = client.events("GET", f"/api/contexts/{context_id}/stream")
         await first(stream, "ContextChanged")

@@ -274,9 +274,8 @@ async def test_concurrent_openers_share_one_context_even_when_one_is_cancelled(t
             return await super().open(context_id)
 
     store = SlowOpeningStore(commit_seconds=0)
-    world = World(tmp_path, *[Answer(text="x")] * 3, store=store)
-    context_id = await world.start()
-    world.runtime._live.clear()
+    context_id = await World(tmp_path, store=store).start()
+    world = World(tmp_path, *[Answer(text="x")] * 3, store=store, ids_from=1000)
     first = asyncio.create_task(world.runtime.context(context_id))
     second = asyncio.create_task(world.runtime.send(context_id, "b"))
     await asyncio.sleep(0.01)

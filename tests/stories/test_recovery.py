@@ -12,6 +12,7 @@ from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
+from tests.storage.test_file_store import abandon
 from tests.support.assertions import content_of, instance_of
 from tests.support.valid_requests import assert_valid_request
 
@@ -27,16 +28,11 @@ async def crash(world: World) -> None:
     """Leave everything as a killed process does: no step continues, nothing is written."""
     store = world.dependencies.store
     assert isinstance(store, FileStore)
-    for live in world.runtime._live.values():
+    for live in world.runtime.in_memory():
         if live.task is not None:
             live.task.cancel()
             await asyncio.wait({live.task})
-    for handle in store._checkpoints.values():
-        handle.cancel()
-    store._threads.shutdown()
-    import os
-
-    os.close(store._lock_fd)
+    abandon(store)
 
 
 async def until(world: World, state: str) -> None:

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import Change
 from pilothouse.domain.errors import NotFound
 from pilothouse.domain.messages import ToolResult, Usage
 from pilothouse.domain.policies import Policy
@@ -195,8 +196,9 @@ async def test_a_context_in_a_cycle_of_parents_may_do_nothing(tmp_path: Path) ->
     world = family(tmp_path, CALL, store=store)
     one = await world.start()
     two = await world.runtime.create_context(tmp_path, parent=one)
-    stored = store._contexts[one]
-    stored.core = msgspec.structs.replace(stored.core, parent=two)
+    stored = await store.open(one)
+    cycle = Change(core=msgspec.structs.replace(stored.core, parent=two))
+    await store.commit(one, cycle, expected=stored.version)
     again = family(tmp_path, CALL, store=store, ids_from=1000)
     await again.turn(one)
     assert again.change.ran == []

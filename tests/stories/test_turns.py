@@ -414,7 +414,7 @@ async def test_resting_contexts_are_evicted_and_reopen_unchanged(tmp_path: Path)
     contexts = [await world.start("supervised") for _ in range(30)]
     for context_id in contexts:
         await world.turn(context_id)
-    assert len(world.runtime._live) <= 6
+    assert len(world.runtime.in_memory()) <= 6
     (call,) = await world.runtime.pending_calls(contexts[0])
     await world.runtime.decide(contexts[0], [PersonsDecision(id=call.id, verdict="approve", digest=call.digest)])
     await world.runtime.rested(contexts[0])
