@@ -14,7 +14,7 @@ def persona_lines(personas: Personas, language: Language) -> list[str]:
 
 
 def _line(persona: Persona, language: Language) -> str:
-    title = ", ".join(text for text in (persona.name, persona.role) if text)
+    name_and_role = ", ".join(text for text in (persona.name, persona.role) if text)
     facts = [ui_text("terminal", f"persona_of_{persona.origin}", language)]
     if persona.default_mode is not None:
         title = catalog_of(language).mode_titles.get(persona.default_mode, persona.default_mode)
@@ -22,7 +22,7 @@ def _line(persona: Persona, language: Language) -> str:
     if persona.model is not None:
         facts.append(ui_text("terminal", "persona_model", language, model=persona.model))
     facts.append(describe_tools(persona.tools, language))
-    return f"{persona.id:<12} {shorten(title)}  ({ui_text('joins', 'promises', language).join(facts)})"
+    return f"{persona.id:<12} {shorten(name_and_role)}  ({ui_text('joins', 'promises', language).join(facts)})"
 
 
 def describe_tools(policy: ToolPolicy, language: Language) -> str:

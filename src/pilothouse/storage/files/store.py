@@ -353,8 +353,9 @@ class FileStore:
             self._disk.rename(path, removed)
             self._disk.sync_dir(path.parent)
         except OSError as error:
-            with suppress(OSError):  # undo the rename: a refused deletion must not take effect
-                self._disk.rename(removed, path)
+            # Undo the rename past `Disk`, whose injected faults may last: a refused deletion must not take effect.
+            with suppress(OSError):
+                os.rename(removed, path)
             raise StoreRefused.because_of(error) from error
         shutil.rmtree(removed, ignore_errors=True)
 
