@@ -109,7 +109,7 @@ def test_a_mistake_in_a_persona_file_exits_with_4_and_names_the_place(command: C
         assert key in errors
 
 
-def test_the_persona_command_chooses_shows_and_leaves_a_persona(command: Command) -> None:
+def test_a_conversation_chooses_shows_and_leaves_a_persona(command: Command) -> None:
     lines = "/persona\n/persona ada\n/persona nobody\n/persona\n/persona none\n/quit\n"
     model = command.script()
     code, output, errors = command.run("--persona", "ada", "--mode", "agent", "--model", model, stdin=lines)
