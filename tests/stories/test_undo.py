@@ -911,10 +911,10 @@ async def test_a_cancelled_command_is_the_last_change_despite_a_slow_scan(
 CHILD = """
 import asyncio, sys
 from pathlib import Path
-from tests.support.mcp_tools import DONE, furnished, runs, writes
+from tests.support.mcp_tools import DONE, world_with_tools, runs, writes
 
 async def main(folder):
-    world = furnished(folder, writes("a.txt", "two"), runs("echo new > b; sleep 60"), DONE)
+    world = world_with_tools(folder, writes("a.txt", "two"), runs("echo new > b; sleep 60"), DONE)
     async with world.runtime:
         context_id = await world.runtime.create_context(world.workspace, mode="agent", context_id="killed")
         await world.turn(context_id)
