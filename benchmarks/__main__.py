@@ -45,10 +45,10 @@ ALL: list[Figure] = [
 ]
 
 
-async def main(wanted: list[str]) -> None:
+async def main(names: list[str]) -> None:
     print(f"{'figure':<44}{'ours':>14}{'floor':>14}{'x floor':>9}{'LangGraph':>14}{'ahead':>9}  goal")
     for figure in ALL:
-        if wanted and figure.__name__ not in wanted:
+        if names and figure.__name__ not in names:
             continue
         with tempfile.TemporaryDirectory() as folder:
             rows = await figure(Path(folder))

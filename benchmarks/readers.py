@@ -210,11 +210,11 @@ async def _watch_chat(connection: Connection, path: str) -> WatchedAnswer:
 class Puller:
     """Sends a message in a context and follows the answer: after each signal it pulls the next part."""
 
-    def __init__(self, context_id: str, connection: Connection, wanted: int) -> None:
+    def __init__(self, context_id: str, connection: Connection, expected_pieces: int) -> None:
         self.watched = WatchedAnswer()
         self._context = f"/api/contexts/{context_id}"
         self._connection = connection
-        self._wanted = wanted
+        self._expected_pieces = expected_pieces
         self._told: dict[str, str] = {}
         self._more = asyncio.Event()
 
@@ -225,7 +225,7 @@ class Puller:
     async def run(self) -> None:
         body = {"payload": {"type": "text", "content": "words please"}}
         await self._connection.ask("POST", f"{self._context}/messages", body)
-        while (count := len(self.watched.pieces)) < self._wanted:
+        while (count := len(self.watched.pieces)) < self._expected_pieces:
             await self._more.wait()
             self._more.clear()
             path = f"{self._context}/messages/{self._told['message_id']}/content?from_sequence={count}"
@@ -252,13 +252,15 @@ class Reading:
         self.in_time = sum(each.in_time() for each in watched) / self.pieces
 
 
-async def _measured(process: Process, wanted: int, work: Callable[[], Awaitable[Sequence[WatchedAnswer]]]) -> Reading:
+async def _measured(
+    process: Process, expected_pieces: int, work: Callable[[], Awaitable[Sequence[WatchedAnswer]]]
+) -> Reading:
     cpu, began = process.cpu(), time.perf_counter()
     async with asyncio.timeout(SECONDS_AT_MOST):
         watched = await work()
     readings = Reading(watched, process.cpu() - cpu, time.perf_counter() - began)
-    if readings.pieces != wanted:
-        raise RuntimeError(f"{readings.pieces} pieces came, not {wanted}")
+    if readings.pieces != expected_pieces:
+        raise RuntimeError(f"{readings.pieces} pieces came, not {expected_pieces}")
     return readings
 
 

@@ -24,12 +24,14 @@ async def decision(folder: Path) -> Row:  # noqa: ARG001
         for number in range(50)
     )
     folders = tuple(FolderMode(folder=f"deploy{number}", mode=modes.named("plan")) for number in range(5))
-    one = PolicySnapshot(
+    small = PolicySnapshot(
         mode=modes.named("agent"), rules=rules, folder_modes=folders, policies=(Policy(kind="limited_auto"),)
     )
-    full = PolicySnapshot(mode=one.mode, rules=rules, folder_modes=folders, policies=one.policies, ancestors=(one, one))
+    full = PolicySnapshot(
+        mode=small.mode, rules=rules, folder_modes=folders, policies=small.policies, ancestors=(small, small)
+    )
     facts = CallFacts(tool="write_file", effect="mutating", digest="d", fingerprint="f", touches=("docs/a.md",))
-    ours, floor = _microseconds(facts, full), _microseconds(facts, PolicySnapshot(mode=one.mode))
+    ours, floor = _microseconds(facts, full), _microseconds(facts, PolicySnapshot(mode=small.mode))
     return Row(name="a decision with 150 rules, 15 folders", unit="us", ours=ours, floor=floor, goal="<= 1 ms")
 
 
@@ -102,10 +104,10 @@ async def delegation(folder: Path) -> Row:
         began = time.perf_counter()
         await world.turn(context_id)
         ours.append(milliseconds(began))
-        one, two = await other.start(), await other.start()
+        first, second = await other.start(), await other.start()
         began = time.perf_counter()
-        await other.turn(one)
-        await other.turn(two)
+        await other.turn(first)
+        await other.turn(second)
         floor.append(milliseconds(began))
     await world.runtime.close()
     await other.runtime.close()

@@ -1,5 +1,5 @@
-"""One word for one thing in each language, and Chinese set like Chinese. `web/tests/glossary.test.ts` does the same for
-the web client's own texts."""
+"""Texts use one word for one thing in each language, and Chinese is set like Chinese. `web/tests/glossary.test.ts` does
+the same for the web client's own texts."""
 
 import re
 from collections.abc import Iterator

@@ -81,7 +81,7 @@ class Image(BaseMessage, tag="image"):
     other model the recognised text or the error."""
 
     path: str | None = None
-    """Where the image lies in the workspace."""
+    """The path of the image in the workspace."""
     url: str | None = None
     """The address of an image on the web."""
     data: str | None = None

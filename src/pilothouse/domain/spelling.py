@@ -42,13 +42,13 @@ def _typing_errors(word: str, other: str) -> int:
     last_row: dict[str, int] = {}
     for at, letter in enumerate(word, start=1):
         row, last_column = [max_distance, at], 0
-        for column, wanted in enumerate(other, start=1):
-            match_row, match = last_row.get(wanted, 0), last_column
-            if letter == wanted:
+        for column, other_letter in enumerate(other, start=1):
+            match_row, match = last_row.get(other_letter, 0), last_column
+            if letter == other_letter:
                 last_column = column
             row.append(
                 min(
-                    rows[at][column] + (letter != wanted),
+                    rows[at][column] + (letter != other_letter),
                     row[column] + 1,
                     rows[at][column + 1] + 1,
                     rows[match_row][match] + (at - match_row - 1) + 1 + (column - match - 1),

@@ -24,7 +24,7 @@ from pilothouse.runtime.turn.user_input import make_messages, open_turn_with_mes
 class QueuedMessage(Value, kw_only=True):
     item: Queued
     messages: tuple[Message, ...]
-    """One message for each payload."""
+    """A message for each payload."""
 
 
 async def queued(pool: ContextPool, context_id: str) -> list[QueuedMessage]:

@@ -99,7 +99,7 @@ class FileStore:
         self._checkpoints: dict[ContextId, asyncio.TimerHandle | asyncio.Task[None]] = {}
         self._closed = False
 
-    # the contract
+    # The contract of `Store`
 
     async def create(self, change: Change) -> int:
         context_id = check_context_id(change.core.context_id)
@@ -329,7 +329,7 @@ class FileStore:
             self._threads.shutdown()
             os.close(self._lock_fd)
 
-    # one context
+    # Contexts on disk
 
     async def _context(self, context_id: ContextId) -> ContextOnDisk:
         context = self._open.get(context_id)

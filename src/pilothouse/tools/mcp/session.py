@@ -124,8 +124,8 @@ class MCPSession:
                 await asyncio.wait({transport.ended}, timeout=_REASON_TIMEOUT_SECONDS)
             if not transport.ended.done():
                 kind = "JSON" if self._definition.transport == "http" else None
-                wrong = Reason(Code.MCP_NOT_MCP, {"kind": kind}) if kind and is_invalid_message(error) else None
-                return self._failure(error_text(error), transport, wrong)
+                violation = Reason(Code.MCP_NOT_MCP, {"kind": kind}) if kind and is_invalid_message(error) else None
+                return self._failure(error_text(error), transport, violation)
             end = transport.ended.result()
             return msgspec.structs.replace(end, reason=self._failure(end.detail, transport).reason)
 

@@ -197,8 +197,8 @@ class _SnapshotDiff:
             before, after = root.tree.folders, later.tree.folders
             new = after.keys() - before.keys() - later.tree.ignored
             created += [root.prefix + path for path in new if root.tree.was_absent(path)]
-            gone = before.keys() - after.keys() - root.tree.ignored
-            removed += [(root.prefix + path, before[path]) for path in gone if self._is_gone(root.prefix + path)]
+            missing = before.keys() - after.keys() - root.tree.ignored
+            removed += [(root.prefix + path, before[path]) for path in missing if self._is_gone(root.prefix + path)]
         return tuple(sorted(map(escape, created))), {escape(path): bits for path, bits in sorted(removed)}
 
     def folder_bits(self) -> dict[str, tuple[int, int]]:
