@@ -293,9 +293,9 @@ class Machine(RuleBasedStateMachine):
         chosen = data.draw(st.lists(st.sampled_from(pending), unique_by=id, min_size=1)) if pending else []
         verdict: Any = data.draw(st.sampled_from(["approve", "approve", "reject"]))
         reason = data.draw(st.sampled_from([None, "no"]))
-        rung = always if verdict == "approve" else None
+        rule_option = always if verdict == "approve" else None
         decisions = [
-            PersonsDecision(id=call.id, verdict=verdict, digest=call.digest, reason=reason, always=rung)
+            PersonsDecision(id=call.id, verdict=verdict, digest=call.digest, reason=reason, always=rule_option)
             for call in chosen
         ]
         self.try_(self.runtime.decide(context_id, decisions))

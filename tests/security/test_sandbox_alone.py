@@ -250,7 +250,7 @@ def listening() -> Iterator[tuple[dict[str, str], Callable[[], int]]]:
     for each in (tcp, udp, named, abstract):
         each.setblocking(False)
 
-    def heard() -> int:
+    def connection_count() -> int:
         count = 0
         for each in (tcp, named, abstract):
             with contextlib.suppress(BlockingIOError):
@@ -263,7 +263,7 @@ def listening() -> Iterator[tuple[dict[str, str], Callable[[], int]]]:
 
     try:
         ports = {"tcp": str(tcp.getsockname()[1]), "udp": str(udp.getsockname()[1])}
-        yield {**ports, "named": str(folder / "socket"), "abstract": folder.name}, heard
+        yield {**ports, "named": str(folder / "socket"), "abstract": folder.name}, connection_count
     finally:
         for each in (tcp, udp, named, abstract):
             each.close()
@@ -290,13 +290,13 @@ SPEAKS = "echo x > /dev/tcp/127.0.0.1/{tcp}; echo x > /dev/udp/127.0.0.1/{udp}"
 
 @pytest.mark.parametrize("user", USERS)
 def test_a_confined_command_connects_to_no_listener(user: int | None) -> None:
-    with place(user) as base, listening() as (where, heard):
+    with place(user) as base, listening() as (where, connection_count):
         (base / "work/call.py").write_text(CONNECTS.format(**where))
         command = f"/usr/bin/python3 call.py; {SPEAKS.format(**where)}"
         run(command, base / "work", reading(base / "work"), user)
-        assert heard() == 0
+        assert connection_count() == 0
         run(command, base / "work", confinement.UNCONFINED, user)
-        assert heard() == 4, "without the sandbox all of them were called"
+        assert connection_count() == 4, "without the sandbox all of them were called"
 
 
 @contextlib.contextmanager

@@ -253,7 +253,7 @@ async def test_the_file_has_the_name_of_the_conversation_made_safe(
 async def test_a_long_conversation_comes_in_pieces_that_make_the_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(context_export, "_MARKDOWN_BATCH_SIZE", 2)
+    monkeypatch.setattr(context_export, "_MARKDOWN_BATCH_MESSAGES", 2)
     world = World(tmp_path, *[Answer(text=f"Answer {number}.") for number in range(10)])
     async with world.runtime:
         context_id = await world.start("agent")

@@ -471,17 +471,17 @@ class ListeningClient(Client):
 
 
 async def test_a_late_signal_does_not_bring_back_the_text_of_a_compressed_message(tmp_path: Path) -> None:
-    async with serving(tmp_path) as (world, client, served), ListeningClient(served.url, TOKEN) as heard:
+    async with serving(tmp_path) as (world, client, served), ListeningClient(served.url, TOKEN) as listener:
         context_id = await compressible_context(world)
         live = await world.runtime.context(context_id)
         _, answer, *_ = await world.ids(context_id)
         late = ContentDelta(context_id=live.id, version=live.version, message_id=MessageId(answer), sequence=1)
         await client.request("POST", at(context_id, "compress"), {})
-        async with ContextReplica(heard, context_id) as copy:
+        async with ContextReplica(listener, context_id) as copy:
             await copy.until(lambda copy: copy.is_settled)
             assert late.message_id not in copy.messages
             world.dependencies.hub.publish(late)
-            await heard.took_delta.wait()
+            await listener.took_delta.wait()
             await is_as_it_is(world, client, context_id, copy)
 
 

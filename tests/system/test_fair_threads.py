@@ -150,7 +150,7 @@ def test_a_walk_ends_when_ignore_rules_have_used_their_budget(tmp_path: Path, mo
     whole = _match_glob(workspace, ".", lambda _: True, lambda: False)
     assert len(whole.splitlines()) == 201
     compiled = gitignore.IgnoreFile("", ".gitignore", "*a*b*c\n" * 20).work_to_compile()
-    monkeypatch.setattr(gitignore, "MAX_RULE_WORK", compiled + 50 * 100 * 60)
+    monkeypatch.setattr(gitignore, "MAX_RULE_WORK_CHARACTERS", compiled + 50 * 100 * 60)
     cut = _match_glob(workspace, ".", lambda _: True, lambda: False)
     assert 10 < len(cut.splitlines()) < 100
     assert "ignore files that take too long to apply" in cut
@@ -160,7 +160,7 @@ def test_a_walk_ends_when_ignore_rules_have_used_their_budget(tmp_path: Path, mo
 def test_undo_covers_every_file_once_ignore_rules_have_used_their_budget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gitignore, "MAX_RULE_WORK", 1)
+    monkeypatch.setattr(gitignore, "MAX_RULE_WORK_CHARACTERS", 1)
     (tmp_path / ".gitignore").write_text("sub\n")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a").touch()

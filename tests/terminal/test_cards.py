@@ -317,15 +317,15 @@ def test_no_character_is_measured_narrower_than_it_is_drawn(character: str, colu
 
 
 def test_a_folder_is_trusted_only_with_what_was_on_the_screen(command: Command) -> None:
-    brought = command.workspace / ".pilothouse/config.toml"
-    brought.parent.mkdir()
-    brought.write_text('mode = "ask"\n')
+    config_file = command.workspace / ".pilothouse/config.toml"
+    config_file.parent.mkdir()
+    config_file.write_text('mode = "ask"\n')
     terminal = Terminal(command, "--model", command.script())
     try:
         terminal.wait_for("Trust these settings?")
         terminal.type("n")
         terminal.wait_for(" › ")
-        brought.write_text('mode = "review"\n')
+        config_file.write_text('mode = "review"\n')
         terminal.type("/trust yes")
         assert "are trusted" not in terminal.wait_for(" › ")
         terminal.type("/trust")
