@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+from tests.support.live_contexts import pool_of
+
 from benchmarks.systems import ROOT, BareClient, peer, peer_alone, pilothouse, provider, side_by_side
 from pilothouse.domain.signals import ContentDelta
 from pilothouse.domain.value import Value
@@ -50,8 +52,8 @@ async def delta(folder: Path) -> Row:
     async with side_by_side(folder, deltas=pieces) as (runtime, context_id, bare):
         for _ in range(8):
             began = time.perf_counter()
-            await runtime.send(context_id, "words please")
-            await runtime.rested(context_id)
+            await runtime.messages.send(context_id, "words please")
+            await runtime.turns.rested(context_id)
             ours.append(milliseconds(began))
             began = time.perf_counter()
             await bare.ask(HELLO)
@@ -74,12 +76,12 @@ async def first_token(folder: Path) -> Row:
         for _ in range(40):
             with runtime.signals([context_id]) as signals:
                 began = time.perf_counter()
-                await runtime.send(context_id, "words please")
+                await runtime.messages.send(context_id, "words please")
                 async for signal in signals:
                     if isinstance(signal, ContentDelta):
                         ours.append(milliseconds(began))
                         break
-            await runtime.rested(context_id)
+            await runtime.turns.rested(context_id)
             floor.append((await bare.ask(HELLO))[0] * 1000)
     overhead = statistics.median(ours) - statistics.median(floor)
     return Row(name="time to first token, overhead", unit="ms", ours=overhead, goal="<= 3 ms")
@@ -116,7 +118,7 @@ async def tool_round_in_process(folder: Path) -> Row:
     ours, floor = [], []
     bare = BareClient("", folder / "log")
     async with pilothouse(folder / "data", "", ScriptedAdapter(Script(turn=tuple(answers)))) as runtime:
-        context_id = await runtime.create_context(folder)
+        context_id = await runtime.contexts.create(folder)
         for _ in range(turns):
             ours.append(await _round_of_turn(runtime, context_id))
             began = time.perf_counter()
@@ -136,12 +138,12 @@ async def tool_round_in_process(folder: Path) -> Row:
 async def _round_of_turn(runtime: Runtime, context_id: str) -> float:
     """A turn with one tool round, less a turn without: the cost of the round alone."""
     began = time.perf_counter()
-    await runtime.send(context_id, "tool please")
-    await runtime.rested(context_id)
+    await runtime.messages.send(context_id, "tool please")
+    await runtime.turns.rested(context_id)
     with_tool = milliseconds(began)
     began = time.perf_counter()
-    await runtime.send(context_id, "words please")
-    await runtime.rested(context_id)
+    await runtime.messages.send(context_id, "words please")
+    await runtime.turns.rested(context_id)
     return with_tool - milliseconds(began)
 
 
@@ -149,11 +151,11 @@ async def approval(folder: Path) -> Row:
     ours, floor = [], []
     async with side_by_side(folder, deltas=5, mode="supervised") as (runtime, context_id, bare):
         for _ in range(40):
-            await runtime.send(context_id, "tool please")
-            await runtime.rested(context_id)
+            await runtime.messages.send(context_id, "tool please")
+            await runtime.turns.rested(context_id)
             began = time.perf_counter()
-            await runtime.approve_all(context_id)
-            await runtime.rested(context_id)
+            await runtime.calls.approve_all(context_id)
+            await runtime.turns.rested(context_id)
             ours.append(milliseconds(began))
             began = time.perf_counter()
             for _ in range(3):
@@ -184,8 +186,8 @@ async def _history(folder: Path, count: int, *, warm: bool) -> tuple[float, floa
                 await runtime.close()
                 runtime = pilothouse(folder / "data", address)
             began = time.perf_counter()
-            await runtime.send(context_id, "words please")
-            await runtime.rested(context_id)
+            await runtime.messages.send(context_id, "words please")
+            await runtime.turns.rested(context_id)
             if number or not warm:
                 ours.append(milliseconds(began))
             began = time.perf_counter()
@@ -226,8 +228,8 @@ async def bytes_per_turn(folder: Path) -> Row:
         context_id = await make_history(folder / "data", folder, 5000)
         async with pilothouse(folder / "data", address) as runtime:
             before = _bytes_written()
-            await runtime.send(context_id, "tool please")
-            await runtime.rested(context_id)
+            await runtime.messages.send(context_id, "tool please")
+            await runtime.turns.rested(context_id)
         written = _bytes_written() - before
         peer_figures = await peer(address, "bytes", "--messages", "5000")
     return Row(
@@ -248,7 +250,7 @@ async def hundred_streams(folder: Path) -> Row:
     """100 streams at 50 deltas a second each for 4 seconds: processor time used, beside bare readers of the same."""
     with provider(deltas=200, delta_delay=0.02) as address:
         async with pilothouse(folder / "data", address) as runtime:
-            contexts = [await runtime.create_context(folder) for _ in range(100)]
+            contexts = [await runtime.contexts.create(folder) for _ in range(100)]
             gaps: list[float] = []
             began, cpu = time.perf_counter(), time.process_time()
             await asyncio.gather(*(_watched(runtime, context_id, gaps) for context_id in contexts))
@@ -265,7 +267,7 @@ async def hundred_streams(folder: Path) -> Row:
 
 async def _watched(runtime: Runtime, context_id: str, gaps: list[float]) -> None:
     with runtime.signals([context_id]) as signals:
-        await runtime.send(context_id, "words please")
+        await runtime.messages.send(context_id, "words please")
         last = None
         async for signal in signals:
             if isinstance(signal, ContentDelta):
@@ -273,7 +275,7 @@ async def _watched(runtime: Runtime, context_id: str, gaps: list[float]) -> None
                 if last is not None:
                     gaps.append(now - last)
                 last = now
-            live = await runtime.context(context_id)
+            live = await runtime.contexts.get(context_id)
             if live.is_resting:
                 return
 
@@ -298,7 +300,7 @@ async def idle_memory(folder: Path) -> Row:
     count = 1000
     with provider(deltas=20) as address:
         async with pilothouse(folder / "data", address) as runtime:
-            for _ in range(2 * runtime.dependencies.max_idle_contexts):
+            for _ in range(2 * pool_of(runtime).dependencies.max_idle_contexts):
                 await _one_turn(runtime, folder)
             before = _resident()
             for _ in range(count):
@@ -308,9 +310,9 @@ async def idle_memory(folder: Path) -> Row:
 
 
 async def _one_turn(runtime: Runtime, folder: Path) -> None:
-    context_id = await runtime.create_context(folder)
-    await runtime.send(context_id, "words please")
-    await runtime.rested(context_id)
+    context_id = await runtime.contexts.create(folder)
+    await runtime.messages.send(context_id, "words please")
+    await runtime.turns.rested(context_id)
 
 
 def _resident() -> int:

@@ -55,7 +55,7 @@ async def listing(folder: Path) -> Row:
     ours, floor = [], []
     for _ in range(5):
         began = time.perf_counter()
-        await world.runtime.contexts(limit=50)
+        await world.runtime.contexts.list(limit=50)
         ours.append(milliseconds(began))
         began = time.perf_counter()
         for path in (folder / "data/contexts").iterdir():
@@ -76,9 +76,9 @@ async def merging(folder: Path) -> Row:
     context_id = await make_history(folder / "data", folder, 11_000)
     world = World(folder, store=_store(folder), ids_from=10**9)
     ids = await world.dependencies.store.branch_ids(context_id, "main", 0, 10_000)
-    await world.runtime.fork(context_id, "target", at=ids[-1])
+    await world.runtime.branches.fork(context_id, "target", at=ids[-1])
     began = time.perf_counter()
-    done = await world.runtime.merge(context_id, "main", target="target", strategy="rebase")
+    done = await world.runtime.merges.merge(context_id, "main", target="target", strategy="rebase")
     ours = milliseconds(began)
     assert done.merged == 1000
     pool = folder / "data/contexts" / context_id / "messages_pool"

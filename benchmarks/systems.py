@@ -88,7 +88,7 @@ async def side_by_side(
     with provider(deltas=deltas) as address:
         bare = BareClient(address, folder / "log")
         async with pilothouse(folder / "data", address) as runtime:
-            yield runtime, await runtime.create_context(folder, mode=mode), bare
+            yield runtime, await runtime.contexts.create(folder, mode=mode), bare
         await bare.close()
 
 

@@ -54,8 +54,8 @@ async def _turns(folder: Path, count: int) -> tuple[float, float]:
 
 async def _turn(runtime: Runtime, context_id: ContextId) -> float:
     began = time.perf_counter()
-    await runtime.send(context_id, "And now?")
-    await runtime.rested(context_id)
+    await runtime.messages.send(context_id, "And now?")
+    await runtime.turns.rested(context_id)
     return milliseconds(began)
 
 

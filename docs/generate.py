@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from reference import with_reference
 from typescript import typescript
 
 from pilothouse.domain.codes import LANGUAGES, Language
@@ -118,6 +119,7 @@ def generated() -> dict[Path, str]:
     return {
         HERE / "states.md": states_page(),
         HERE / "code-files.md": code_files_page(),
+        HERE / "library.md": with_reference((HERE / "library.md").read_text()),
         WEB / "api/schema.ts": typescript(document()),
         WEB / "api/states.json": _json(states_for_web()),
         **{WEB / f"i18n/words.{language}.json": _json(texts(language)) for language in LANGUAGES},

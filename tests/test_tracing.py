@@ -31,7 +31,9 @@ def traced(workspace: Path, *answers: Answer) -> tuple[World, InMemorySpanExport
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    tracing = Tracing(provider.get_tracer("test"), ManualAmbient(), lambda named: world.runtime.model_of(named))
+    tracing = Tracing(
+        provider.get_tracer("test"), ManualAmbient(), lambda named: world.runtime.contexts.model_of(named)
+    )
     world = World(workspace, *answers, trace_change=tracing.committed, models=["other"])
     before = present(world.dependencies.trace)
 
@@ -86,8 +88,8 @@ async def test_a_turn_that_waits_has_a_span_before_and_one_after(tmp_path: Path)
         await world.turn(context_id)
         (before,) = named(exporter)["invoke_agent pilothouse"]
         assert present(before.attributes)["pilothouse.state"] == "awaiting_tool_approval"
-        await world.runtime.approve_all(context_id)
-        await world.runtime.rested(context_id)
+        await world.runtime.calls.approve_all(context_id)
+        await world.runtime.turns.rested(context_id)
     after = named(exporter)["invoke_agent pilothouse"][1]
     assert present(after.attributes)["pilothouse.state"] == "idle"
 
@@ -95,7 +97,7 @@ async def test_a_turn_that_waits_has_a_span_before_and_one_after(tmp_path: Path)
 async def test_a_span_names_the_model_that_is_asked(tmp_path: Path) -> None:
     world, exporter = traced(tmp_path, Answer(text="x"))
     async with world.runtime:
-        context_id = await world.runtime.create_context(tmp_path, mode="agent", model="other")
+        context_id = await world.runtime.contexts.create(tmp_path, mode="agent", model="other")
         await world.turn(context_id)
     (span,) = named(exporter)["chat other"]
     assert present(span.attributes)["gen_ai.request.model"] == "other"

@@ -1,5 +1,6 @@
 """The composition root: builds a runtime and all its dependencies from settings."""
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -13,7 +14,7 @@ from pilothouse.runtime.dependencies import Processor, RuntimeDependencies
 from pilothouse.runtime.limits import Limits
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.sandbox.workspace import Root
-from pilothouse.settings import Settings
+from pilothouse.settings import Settings, read_settings
 from pilothouse.storage.base import Store
 from pilothouse.storage.files.store import FileStore
 from pilothouse.system.ambient import Ambient, SystemAmbient, timestamp
@@ -28,9 +29,10 @@ from pilothouse.tracing import tracing_from
 
 
 def build_runtime(
-    settings: Settings,
-    environment: Mapping[str, str],
+    settings: Settings | None = None,
+    environment: Mapping[str, str] = os.environ,
     *,
+    tools: Sequence[Tool[Any]] = (),
     adapter: Adapter | None = None,
     store: Store | None = None,
     limits: Limits | None = None,
@@ -38,16 +40,18 @@ def build_runtime(
     roots: Sequence[Path] = (),
     user_roots: Mapping[str, Sequence[Path]] | None = None,
 ) -> Runtime:
-    """Build a runtime. `adapter`, `store` and `limits` replace those of the settings.
+    """Build a runtime from settings; without them, from the environment and the configuration files. `tools` and
+    `processors` are added to those of the settings; `adapter`, `store` and `limits` replace them.
 
     Raises: StoreLocked, InvalidInput.
     """
+    settings = settings or read_settings(environment)
     ambient: Ambient = SystemAmbient()
     configuration = settings.configuration
     configuration.read_mcp_server_warnings = mcp_server_warnings
     provider = ProviderSetup(settings)
-    tracing = tracing_from(environment, ambient, lambda context_id: runtime.model_of(context_id))
-    registry = Registry(configured_tools(settings, environment))
+    tracing = tracing_from(environment, ambient, lambda context_id: runtime.contexts.model_of(context_id))
+    registry = Registry(configured_tools(settings, environment, tools))
     handle = provider.handle()
     runtime = Runtime(
         RuntimeDependencies(
@@ -88,15 +92,17 @@ def open_file_store(settings: Settings, ambient: Ambient) -> FileStore:
     return FileStore(settings.data_dir, now=lambda: timestamp(ambient.now()), state_dir=settings.state_dir)
 
 
-def configured_tools(settings: Settings, environment: Mapping[str, str]) -> list[Tool[Any]]:
-    """Load the built-in tools, those of installed packages, and the user's own. From now on, the tools that
-    configuration files name are checked against them.
+def configured_tools(
+    settings: Settings, environment: Mapping[str, str], more_tools: Sequence[Tool[Any]] = ()
+) -> list[Tool[Any]]:
+    """Load the built-in tools, those of installed packages, the user's own, and those of a program. From now on, the
+    tools that configuration files name are checked against them.
 
     Raises: InvalidInput, also if a file names an unknown tool.
     """
     tool_settings = settings.configuration.tools
     own_tools = [tool for path in tool_settings.files for tool in tools_of_file(path)]
-    tools = [*builtin_tools(environment, tool_settings.sandbox), *tools_of_packages(), *own_tools]
+    tools = [*builtin_tools(environment, tool_settings.sandbox), *tools_of_packages(), *own_tools, *more_tools]
     settings.configuration.check_tools({tool.name for tool in tools}, get_args(Category))
     return tools
 

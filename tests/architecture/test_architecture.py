@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 import pilothouse
-from pilothouse.runtime.runtime import Runtime
 
 SOURCE = Path(pilothouse.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -135,89 +134,3 @@ def test_only_a_commit_changes_what_a_context_holds_in_memory() -> None:
 
 def test_the_driver_fits_on_a_screen() -> None:
     assert len((SOURCE / "runtime" / "turn" / "driver.py").read_text().splitlines()) <= 90
-
-
-def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
-    """The list is the public interface of clients: a change here goes into the changelog."""
-    commands = {name for name in dir(Runtime) if not name.startswith("_")}
-    assert commands == {
-        *(
-            "add_file",
-            "copy_upload",
-            "remove_upload",
-            "add_resource",
-            "call_output",
-            "decline",
-            "note_own_command",
-            "distrust_folder",
-            "find_files",
-            "folder_trust",
-            "kernel",
-            "open_workspace_servers",
-            "reconnect_server",
-            "server_prompt",
-            "server_resources",
-            "start",
-            "switch_tool",
-            "tool_servers",
-            "tools_off",
-            "known_tools",
-            "trust_folder",
-            "undo",
-            "answer",
-            "approve_all",
-            "archive",
-            "audit",
-            "run_in_background",
-            "call",
-            "cancel",
-            "change_context",
-            "change_context",
-            "close",
-            "context",
-        ),
-        *("contexts", "continue_turn", "create_branch", "create_context", "decide", "delegate", "delete_branch"),
-        *("delete_context", "delete_queued", "drive", "edit_message", "edit_queued", "elevate", "elevation"),
-        *(
-            "end_elevation",
-            "explain_call",
-            "export_context",
-            "export_markdown",
-            "left_out_of_export",
-            "find",
-            "forget",
-            "fork",
-            "give_rule",
-            "import_context",
-        ),
-        *(
-            "in_memory",
-            "model_of",
-            "locked",
-            "merge",
-            "open_questions",
-            "pause",
-            "pending_calls",
-            "preview_edit",
-            "preview_merge",
-            "provenance",
-        ),
-        *(
-            "queued",
-            "own_context",
-            "read_calls",
-            "read_content",
-            "read_ids",
-            "read_messages",
-            "records_of",
-            "reject_all",
-            "rested",
-            "resume",
-            "retry_now",
-            "revoke_rule",
-        ),
-        *("rule_offers", "rules", "send", "set_persona", "set_policy", "set_prompt_addition", "set_title", "signals"),
-        *("switch_branch", "switch_mode", "take_queued", "usage", "would_allow", "would_start"),
-        *("forget_setup", "set_up", "setup", "try_setup"),
-        *("add_overview", "compress", "meter", "pin", "preview_compression", "read_window", "undo_compression"),
-    }

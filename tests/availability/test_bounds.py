@@ -45,7 +45,7 @@ async def test_a_call_that_the_mode_denies_is_denied_before_it_is_prepared(tmp_p
     async with world.runtime:
         context_id = await world.start("plan")
         await world.turn(context_id)
-        (call,) = (await world.runtime.read_calls(context_id)).items
+        (call,) = (await world.runtime.calls.read(context_id)).items
         assert (call.status, call.reason and call.reason.code) == ("denied", Code.MODE_DENIED)
     assert (tool.prepared, tool.ran) == (0, [])
 
@@ -69,7 +69,7 @@ async def test_a_call_that_the_mode_denies_reads_no_file(tmp_path: Path, monkeyp
     async with world.runtime:
         context_id = await world.start("plan")
         await world.turn(context_id)
-        calls = (await world.runtime.read_calls(context_id)).items
+        calls = (await world.runtime.calls.read(context_id)).items
         assert [call.status for call in calls] == ["denied", "denied"]
         assert {call.reason.code for call in calls if call.reason} == {Code.MODE_DENIED}
     assert "a.txt" not in read
@@ -95,13 +95,13 @@ async def test_a_call_is_prepared_when_the_mode_changes_before_its_decision(tmp_
     )
     async with world.runtime:
         context_id = await world.start("plan")
-        await world.runtime.send(context_id, "go")
+        await world.runtime.messages.send(context_id, "go")
         await slow.is_preparing.wait()
         assert tool.prepared == 0
-        await world.runtime.switch_mode(context_id, "agent")
+        await world.runtime.modes.switch(context_id, "agent")
         slow.may_go_on.set()
-        await world.runtime.rested(context_id)
-        calls = (await world.runtime.read_calls(context_id)).items
+        await world.runtime.turns.rested(context_id)
+        calls = (await world.runtime.calls.read(context_id)).items
         assert [call.status for call in calls] == ["executed", "executed"]
     assert (tool.prepared, tool.ran) == (1, ["a"])
 
@@ -112,7 +112,7 @@ async def test_arguments_that_are_too_long_are_refused_unread(tmp_path: Path) ->
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id)
-        (call,) = (await world.runtime.read_calls(context_id)).items
+        (call,) = (await world.runtime.calls.read(context_id)).items
         assert (call.status, call.reason and call.reason.code) == ("failed", Code.INVALID_ARGUMENTS)
         assert len(str(call.arguments)) < 3_000
     assert world.change.ran == []
@@ -136,7 +136,7 @@ async def test_a_call_that_would_cost_too_much_is_refused_with_a_reason(
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id)
-        (call,) = (await world.runtime.read_calls(context_id)).items
+        (call,) = (await world.runtime.calls.read(context_id)).items
         assert (call.status, call.reason and call.reason.code) == ("failed", Code.INVALID_ARGUMENTS)
 
 

@@ -211,7 +211,7 @@ async def test_no_route_blocks_the_event_loop_on_large_bodies(tmp_path: Path, re
         runtime = here.world.runtime
         context_id = here.ids["context_id"]
         for text in ("x\n" * (SIZE // 2), "é " * (SIZE // 4), "**a** `b` [c](d) | e\n" * (SIZE // 20)):
-            await runtime.send(context_id, text, queue=True)
+            await runtime.messages.send(context_id, text, queue=True)
         # Routes that delete the context come last.
         for route in sorted(ROUTES, key=lambda each: (each.method == "DELETE", "{context_id}" in each.path)):
             for path in paths_of(here, route):

@@ -15,7 +15,7 @@ from pilothouse.client import Client, ServerError
 from pilothouse.domain.audit import AuditChain
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.json_size import has_more_values
-from pilothouse.runtime.commands import context_import
+from pilothouse.runtime.commands.context_import import ImportCommands
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.server import app, connections
 from pilothouse.server.app import MAX_JSON_VALUES, encode_result
@@ -113,16 +113,15 @@ def test_one_user_cannot_take_all_connections() -> None:
 
 async def test_one_user_has_two_imports_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, gate = asyncio.Semaphore(0), asyncio.Event()
-    original = context_import.import_context
+    original = ImportCommands.create
 
     async def held(*args: Any, **options: Any) -> object:
         begun.release()
         await gate.wait()
         return await original(*args, **options)
 
-    monkeypatch.setattr(context_import, "import_context", held)
+    monkeypatch.setattr(ImportCommands, "create", held)
     async with served(tmp_path) as here:
-        monkeypatch.setattr(type(here.server_state.runtime), "import_context", held)
         anna, bob = here.tokens.add("anna"), here.tokens.add("bob")
         path = "/api/contexts/import"
 

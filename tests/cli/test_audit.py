@@ -56,10 +56,10 @@ def test_after_a_removed_data_directory_verify_offers_to_accept_everything(comma
     async def work(*, with_rule: bool) -> None:
         store = FileStore(tmp_path / "data", now=lambda: AT, state_dir=tmp_path / "state/pilothouse")
         world = World(tmp_path, store=store)
-        await world.runtime.create_context(world.workspace, mode="plan" if with_rule else "agent", context_id="work")
+        await world.runtime.contexts.create(world.workspace, mode="plan" if with_rule else "agent", context_id="work")
         await store.checkpoint(ContextId("work"))
         if with_rule:
-            await world.runtime.give_rule("deny", Scope(tool="other"))
+            await world.runtime.rules.give("deny", Scope(tool="other"))
         await world.runtime.close()
 
     asyncio.run(work(with_rule=True))

@@ -44,7 +44,7 @@ async def test_clean_lists_caches_and_remnants_first_and_frees_them_with_yes(tmp
     assert not (tmp_path / "data" / "cache").exists()
     again = world_with_tools(tmp_path, ids_from=1000)
     async with again.runtime:
-        assert list((await again.runtime.undo(context_id)).paths) == ["a"], "what undo needs is no cache"
+        assert list((await again.runtime.workspaces.undo(context_id)).paths) == ["a"], "what undo needs is no cache"
         assert (again.workspace / "a").read_bytes() == bytes(2_000_000)
 
 

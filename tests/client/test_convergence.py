@@ -35,6 +35,7 @@ from pilothouse.testing.world import World
 from tests.server.restartable_server import Zygote, free_port
 from tests.support.assertions import content_of, present
 from tests.support.held_store import calls_answer
+from tests.support.live_contexts import live_context
 from tests.support.scale import LONG, Record
 
 RUNS = 200 if LONG else 10
@@ -423,7 +424,7 @@ async def test_a_replica_is_not_settled_while_a_pull_is_pending(tmp_path: Path) 
             await copy.until(lambda copy: copy.is_settled)
             client.pulled.clear()
             client.let_go.clear()
-            await world.runtime.set_title(context_id, "another")
+            await world.runtime.contexts.change(context_id, title="another")
             await client.pulled.wait()
             assert not copy.is_settled
             client.let_go.set()
@@ -455,7 +456,7 @@ async def test_a_state_signalled_during_a_pull_is_not_lost(tmp_path: Path) -> No
         async with ContextReplica(client, context_id) as copy:
             await direct.send(context_id, "go")
             await copy.until(lambda copy: copy.is_settled and any(copy.texts.values()))
-            live = await world.runtime.context(context_id)
+            live = await live_context(world.runtime, context_id)
             client.pulled.clear()
             client.let_go.clear()
             world.dependencies.hub.publish(everything_changed(live))  # as after each connect
@@ -478,8 +479,8 @@ async def test_a_branch_deleted_between_two_pulls_does_not_stop_a_replica(what: 
         WatchedClient(served.url, served.token) as client,
     ):
         context_id = await world.start()
-        await world.runtime.create_branch(context_id, "idea")
-        await world.runtime.switch_branch(context_id, "idea")
+        await world.runtime.branches.create(context_id, "idea")
+        await world.runtime.branches.switch(context_id, "idea")
         for _ in range(20):
             await world.turn(context_id, "some words " * 30)
         async with ContextReplica(client, context_id) as copy:
@@ -489,15 +490,15 @@ async def test_a_branch_deleted_between_two_pulls_does_not_stop_a_replica(what: 
             await world.turn(context_id)
             await client.pulled.wait()
             if what == "deleted":
-                await world.runtime.switch_branch(context_id, "main")
-                await world.runtime.delete_branch(context_id, "idea")
+                await world.runtime.branches.switch(context_id, "main")
+                await world.runtime.branches.delete(context_id, "idea")
             else:
-                await world.runtime.compress(context_id)
+                await world.runtime.compression.compress(context_id)
                 await world.turn(context_id)
             client.let_go.set()
-            live = await world.runtime.context(context_id)
+            live = await live_context(world.runtime, context_id)
             await copy.until(lambda copy: copy.is_settled and present(copy.context).version == live.version)
-            assert copy.order == await world.runtime.read_ids(context_id, live.core.active_branch, limit=100)
+            assert copy.order == await world.runtime.messages.read_ids(context_id, live.core.active_branch, limit=100)
 
 
 class BrokenAdapter(ScriptedAdapter):
@@ -522,7 +523,7 @@ async def test_a_state_signalled_in_short_is_pulled_whole(state: str, tmp_path: 
         context_id = await world.start("supervised")
         async with ContextReplica(client, context_id) as copy:
             await world.turn(context_id)
-            live = await world.runtime.context(context_id)
+            live = await live_context(world.runtime, context_id)
             await copy.until(lambda copy: copy.is_settled and present(copy.context).current_state == live.state)
             count = client.times_signalled(state)
             live.publish_state()  # the same once more, as when it comes late

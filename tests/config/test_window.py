@@ -12,6 +12,7 @@ from pilothouse.i18n import translate
 from pilothouse.settings import read_settings
 from pilothouse.storage.memory import MemoryStore
 from tests.config.test_configuration import configured, project, trust
+from tests.support.live_contexts import pool_of
 
 WINDOW = """
 [window]
@@ -69,8 +70,8 @@ async def test_a_runtime_uses_the_window_settings_of_the_file(tmp_path: Path, so
         data_dir=str(tmp_path / "data"),
     )
     async with build_runtime(settings, {}, store=MemoryStore()) as runtime:
-        meter = await runtime.meter(await runtime.create_context(tmp_path))
-        assert runtime.dependencies.overview == settings.configuration.overview
+        meter = await runtime.window.meter(await runtime.contexts.create(tmp_path))
+        assert pool_of(runtime).dependencies.overview == settings.configuration.overview
     if source == WINDOW:
         assert (meter.budget, meter.trigger, meter.target, meter.auto_compress) == (20_000, 14_000, 5_000, False)
     else:

@@ -55,11 +55,11 @@ def test_1_and_8_a_selected_mode_holds_at_once_and_after_a_reload(chosen: list[s
             world = World(Path(folder), store=FileStore(Path(folder) / "data", now=lambda: ""))
             context_id = await world.start()
             for name in chosen:
-                await world.runtime.switch_mode(context_id, name)
-                assert (await world.runtime.context(context_id)).core.mode == MODES.named(name).name
+                await world.runtime.modes.switch(context_id, name)
+                assert (await world.runtime.contexts.get(context_id)).core.mode == MODES.named(name).name
             await world.runtime.close()
             again = World(Path(folder), store=FileStore(Path(folder) / "data", now=lambda: ""))
-            assert (await again.runtime.context(context_id)).core.mode == MODES.named(chosen[-1]).name
+            assert (await again.runtime.contexts.get(context_id)).core.mode == MODES.named(chosen[-1]).name
             await again.runtime.close()
 
         asyncio.run(story())
@@ -83,10 +83,10 @@ def test_3_in_supervised_no_call_runs_before_its_approval(kinds: list[str]) -> N
     async def story(world: World) -> None:
         context_id = await world.start("supervised")
         await world.turn(context_id)
-        for approved, call in enumerate(await world.runtime.pending_calls(context_id)):
+        for approved, call in enumerate(await world.runtime.calls.pending(context_id)):
             assert len(world.look.ran) + len(world.change.ran) <= approved
-            await world.runtime.decide(context_id, [PersonsDecision(id=call.id, verdict="approve")])
-        await world.runtime.rested(context_id)
+            await world.runtime.calls.decide(context_id, [PersonsDecision(id=call.id, verdict="approve")])
+        await world.runtime.turns.rested(context_id)
         assert len(world.look.ran) + len(world.change.ran) == len(kinds)
 
     in_a_world(Answer(calls=calls_of(kinds)), Answer(text="x"), story=story)
@@ -152,10 +152,10 @@ def test_6_approval_runs_once_and_removes_rejection_never_runs_and_removes(
     async def story(world: World) -> None:
         context_id = await world.start("supervised")
         await world.turn(context_id)
-        for verdict, call in zip(chosen, await world.runtime.pending_calls(context_id), strict=True):
-            await world.runtime.decide(context_id, [PersonsDecision(id=call.id, verdict=verdict)])
-            assert call.id not in [left.id for left in await world.runtime.pending_calls(context_id)]
-        await world.runtime.rested(context_id)
+        for verdict, call in zip(chosen, await world.runtime.calls.pending(context_id), strict=True):
+            await world.runtime.calls.decide(context_id, [PersonsDecision(id=call.id, verdict=verdict)])
+            assert call.id not in [left.id for left in await world.runtime.calls.pending(context_id)]
+        await world.runtime.turns.rested(context_id)
         expected = sorted(str(n) for n, verdict in enumerate(chosen) if verdict == "approve")
         assert sorted(world.look.ran + world.change.ran) == expected
 
@@ -168,12 +168,12 @@ def test_7_a_batch_over_n_pending_handles_n(kinds: list[str], approve: bool) -> 
     async def story(world: World) -> None:
         context_id = await world.start("supervised")
         await world.turn(context_id)
-        batch = world.runtime.approve_all if approve else world.runtime.reject_all
+        batch = world.runtime.calls.approve_all if approve else world.runtime.calls.reject_all
         decided = await batch(context_id)
         assert len(decided) == len(kinds)
         assert all(call.status != "pending" for call in decided)
-        await world.runtime.rested(context_id)
-        assert await world.runtime.pending_calls(context_id) == []
+        await world.runtime.turns.rested(context_id)
+        assert await world.runtime.calls.pending(context_id) == []
 
     in_a_world(Answer(calls=calls_of(kinds)), Answer(text="x"), story=story)
 

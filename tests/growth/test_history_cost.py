@@ -39,7 +39,7 @@ async def turn_after(tmp_path: Path, count: int) -> tuple[int, int]:
     before = bytes_read()
     store = FileStore(tmp_path / "data", now=lambda: AT, disk=disk)
     world = World(tmp_path, Answer(text="I look", calls=(call,)), Answer(text="found"), store=store, token_budget=10**9)
-    shown = await world.runtime.read_messages(context_id, limit=50)
+    shown = await world.runtime.messages.read(context_id, limit=50)
     opened = bytes_read() - before
     assert len(shown) == min(count, 50)
     assert isinstance(shown[-1], Text)

@@ -27,6 +27,7 @@ from pilothouse.testing.world import World
 from pilothouse.window.tokens import Estimate
 from tests.support.full_windows import look_calls
 from tests.support.held_store import DONE
+from tests.support.live_contexts import live_context
 from tests.support.scale import Record
 
 AT = "2026-01-01T00:00:00.000Z"
@@ -159,7 +160,7 @@ async def test_the_check_whether_a_request_fits_reads_no_message(tmp_path: Path,
     for length in SIZES:
         world = await long_world(work, tmp_path, length, DONE)
         await world.turn(LONG)
-        live = await world.runtime.context(LONG)
+        live = await live_context(world.runtime, LONG)
         prompt = await make_outline(live, MAIN)
         history = await load_history(live, MAIN, prompt)
         first = count_tokens(live, prompt, history).total
@@ -170,7 +171,7 @@ async def test_the_check_whether_a_request_fits_reads_no_message(tmp_path: Path,
         assert set(work) <= {"texts counted", "texts counted: size"}
         assert work["texts counted: size"] < 100, "only what is put at the end of a request"
         with work.counting():
-            await world.runtime.meter(LONG)
+            await world.runtime.window.meter(LONG)
         assert "messages encoded" not in work
         assert "messages read" not in work
 
@@ -181,7 +182,7 @@ async def test_after_a_compression_a_turn_costs_the_same_however_long_it_was(tmp
     for length in SIZES:
         world = await long_world(work, tmp_path, length, DONE, look_calls("a"), DONE, look_calls("a"), DONE)
         await world.turn(LONG)
-        await world.runtime.compress(LONG)
+        await world.runtime.compression.compress(LONG)
         with work.counting():
             await world.turn(LONG)
             works.append(Work(work))
@@ -201,8 +202,8 @@ async def test_a_compression_reads_each_summarized_message_once(tmp_path: Path, 
     world = await long_world(work, tmp_path, length, DONE, DONE, budget=Budget(tokens=12 * length))
     with work.counting():
         await world.turn(LONG)
-    assert "main-original" in (await world.runtime.context(LONG)).branches
-    remaining = (await world.runtime.context(LONG)).branches[MAIN].length
+    assert "main-original" in (await world.runtime.contexts.get(LONG)).branches
+    remaining = (await world.runtime.contexts.get(LONG)).branches[MAIN].length
     assert work["messages read: size"] < 2 * length + remaining + 20, (
         "for the window, for the summary, and what was kept"
     )
@@ -212,7 +213,7 @@ async def test_a_compression_reads_each_summarized_message_once(tmp_path: Path, 
 async def test_opening_a_compressed_context_reads_no_old_message(tmp_path: Path, work: Work) -> None:
     world = await long_world(work, tmp_path, 5_000, DONE, DONE)
     await world.turn(LONG)
-    await world.runtime.compress(LONG)
+    await world.runtime.compression.compress(LONG)
     again = World(tmp_path, DONE, store=world.dependencies.store, budget=Budget(tokens=10**9), ids_from=10**6)
     with work.counting():
         await again.turn(LONG)

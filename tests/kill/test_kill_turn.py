@@ -24,6 +24,7 @@ from pilothouse.runtime.runtime import Runtime
 from pilothouse.sandbox.supervisor import MAX_ENDING_SECONDS
 from pilothouse.testing import wire
 from tests.kill.turn_process import CONTEXT, MODES, runtime_of
+from tests.support.live_contexts import live_context
 from tests.support.scale import HANG_SECONDS, LONG, Record
 
 KILLS = 1000 if LONG else 100
@@ -77,16 +78,16 @@ class Victim:
         """Open the data as the next process would, and check every promise."""
         runtime = runtime_of(self.data, self.workspace, ScriptedAdapter(Script()))
         async with runtime:
-            if CONTEXT not in [summary.context_id for summary in (await runtime.contexts()).items]:
+            if CONTEXT not in [summary.context_id for summary in (await runtime.contexts.list()).items]:
                 assert "message" not in self.acks.read_text()
                 return
-            live = await runtime.context(CONTEXT)
+            live = await live_context(runtime, CONTEXT)
             assert is_resting(live.state)
-            messages = await runtime.read_messages(CONTEXT, branch=MAIN, limit=10**6)
+            messages = await runtime.messages.read(CONTEXT, branch=MAIN, limit=10**6)
             self._nothing_acknowledged_is_lost(messages, live.core.mode)
             self._every_call_has_one_result(messages, {call.id for call in live.calls.values() if call.is_open})
             await self._the_next_request_is_valid(runtime)
-            assert (await runtime.audit(CONTEXT)).chain.whole
+            assert (await runtime.contexts.audit(CONTEXT)).chain.whole
         self._nothing_ran_twice()
         self._nothing_is_left_running()
 
@@ -112,7 +113,7 @@ class Victim:
         assert not results
 
     async def _the_next_request_is_valid(self, runtime: Runtime) -> None:
-        wire.check((await runtime.read_window(CONTEXT)).request)
+        wire.check((await runtime.window.read(CONTEXT)).request)
 
     def _nothing_ran_twice(self) -> None:
         effects = self.workspace / "effects"

@@ -29,6 +29,7 @@ from pilothouse.tools.base import Tool
 from pilothouse.tools.builtin.ask_user import AskUser
 from pilothouse.tools.builtin.execute import Execute
 from pilothouse.tools.registry import Registry
+from tests.support.live_contexts import live_context_at_rest
 
 CONTEXT = "victim"
 MODES = ("agent", "supervised", "review", "agent", "plan")
@@ -88,15 +89,15 @@ async def work(order: dict[str, Any]) -> None:
         disk.arm(order["kill_at"], "kill")
     async with runtime:
         try:
-            await runtime.context(CONTEXT)
+            await runtime.contexts.get(CONTEXT)
         except NotFound:
-            await runtime.create_context(workspace, context_id=CONTEXT)
+            await runtime.contexts.create(workspace, context_id=CONTEXT)
         for turn in range(turns):
             await settle(runtime)
             mode = MODES[turn % len(MODES)]
-            await runtime.switch_mode(CONTEXT, mode)
+            await runtime.modes.switch(CONTEXT, mode)
             note(acks, f"mode {mode}")
-            sent = await runtime.send(CONTEXT, f"message {epoch}-{turn}")
+            sent = await runtime.messages.send(CONTEXT, f"message {epoch}-{turn}")
             note(acks, f"message {sent.message_id}")
         await settle(runtime)
     note(acks, f"ops {disk.count}")
@@ -105,18 +106,18 @@ async def work(order: dict[str, Any]) -> None:
 async def settle(runtime: Runtime) -> None:
     """Decide whatever waits until the context is Idle."""
     while True:
-        live = await runtime.rested(CONTEXT)
+        live = await live_context_at_rest(runtime, CONTEXT)
         try:
             if isinstance(live.state, AwaitingToolApproval):
-                await runtime.approve_all(CONTEXT)
+                await runtime.calls.approve_all(CONTEXT)
             elif isinstance(live.state, AwaitingUserAnswer):
-                await runtime.answer(CONTEXT, ["yes"])
+                await runtime.calls.answer(CONTEXT, ["yes"])
             elif isinstance(live.state, Idle):
                 return
             else:
-                await runtime.cancel(CONTEXT)
+                await runtime.turns.cancel(CONTEXT)
         except PilothouseError:
-            await runtime.cancel(CONTEXT)
+            await runtime.turns.cancel(CONTEXT)
 
 
 def serve(work: Callable[[dict[str, Any]], Coroutine[Any, Any, None]]) -> None:

@@ -41,7 +41,7 @@ def failing(status: int, retry_after: str | None = None) -> Answer:
 
 
 async def last(world: World, context_id: str) -> Any:
-    return (await world.runtime.read_messages(context_id))[-1]
+    return (await world.runtime.messages.read(context_id))[-1]
 
 
 async def test_text_calls_usage_and_the_finish_reason_arrive(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ async def test_text_calls_usage_and_the_finish_reason_arrive(tmp_path: Path) -> 
         assert world.look.ran == ["ä你"]
         message = await last(world, context_id)
         assert (message.content, message.finish_reason) == ("all is well", "stop")
-        assert (await world.runtime.context(context_id)).core.usage.output_tokens == 4
+        assert (await world.runtime.contexts.get(context_id)).core.usage.output_tokens == 4
         first, second = provider.requests
         assert first["messages"][-1] == {"role": "user", "content": "hello ü"}
         assert [tool["function"]["name"] for tool in first["tools"]] == ["look", "change", "ask_user"]
@@ -82,8 +82,8 @@ async def test_a_permanent_error_is_not_retried(tmp_path: Path, status: int) -> 
         assert isinstance(message, ErrorMessage)
         assert "no luck" in message.reason.params["detail"]
         assert len(provider.requests) == 1
-        await world.runtime.continue_turn(context_id)
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.continue_(context_id)
+        await world.runtime.turns.rested(context_id)
         assert (await last(world, context_id)).content == "all is well"
 
 
@@ -112,8 +112,8 @@ async def test_after_five_retries_the_turn_fails_with_a_reason_and_can_be_contin
         assert len(provider.requests) == 6
         assert world.states[-2:] == ["saving_message", "idle"]
         assert (await last(world, context_id)).reason.code == "model_overloaded"
-        await world.runtime.continue_turn(context_id)
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.continue_(context_id)
+        await world.runtime.turns.rested(context_id)
         assert (await last(world, context_id)).content == "all is well"
 
 
@@ -149,11 +149,11 @@ async def test_silence_before_the_headers_ends_in_a_retry(tmp_path: Path) -> Non
 async def test_a_silent_model_can_be_cancelled_at_once(tmp_path: Path) -> None:
     async with provided(tmp_path, Answer(text="x", silence=1), silence_seconds=60) as (world, _):
         context_id = await world.start()
-        await world.runtime.send(context_id, "hi")
+        await world.runtime.messages.send(context_id, "hi")
         while "streaming_llm_response" not in world.states:
             await asyncio.sleep(0.01)
         async with asyncio.timeout(HANG_SECONDS):
-            await world.runtime.cancel(context_id)
+            await world.runtime.turns.cancel(context_id)
 
 
 async def test_a_cut_stream_keeps_its_text_runs_none_of_its_calls_and_is_asked_again(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ async def test_a_cut_stream_keeps_its_text_runs_none_of_its_calls_and_is_asked_a
             context_id = await world.start()
             await world.turn(context_id)
             assert world.change.ran == [], f"cut after {cut} events"
-            texts = [m for m in await world.runtime.read_messages(context_id) if isinstance(m, Text)]
+            texts = [m for m in await world.runtime.messages.read(context_id) if isinstance(m, Text)]
             assert [text.ended for text in texts[1:]] == ["cut", "complete"]
             assert texts[1].content == "I will "[: 2 if cut == 1 else 7]
             assert "will" not in str(provider.requests[1]["messages"][1:])
@@ -245,11 +245,11 @@ async def test_retry_now_does_not_wait(tmp_path: Path, monkeypatch: pytest.Monke
 
         monkeypatch.setattr(world.ambient, "sleep", sleep)
         context_id = await world.start()
-        await world.runtime.send(context_id, "hi")
-        while not isinstance((await world.runtime.context(context_id)).state, TransientError):
+        await world.runtime.messages.send(context_id, "hi")
+        while not isinstance((await world.runtime.contexts.get(context_id)).state, TransientError):
             await asyncio.sleep(0.01)
-        await world.runtime.retry_now(context_id)
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.retry_now(context_id)
+        await world.runtime.turns.rested(context_id)
         assert (await last(world, context_id)).content == "all is well"
 
 
@@ -333,7 +333,7 @@ async def test_an_argument_of_five_megabytes_is_refused_and_the_turn_continues(t
         assert world.change.ran == []
         (result,) = [message for message in provider.requests[1]["messages"] if message["role"] == "tool"]
         assert "1000000" in result["content"].replace(",", "")
-        assert isinstance((await world.runtime.context(context_id)).state, Idle)
+        assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)
 
 
 async def test_a_tool_result_beyond_all_bounds_is_cut_for_the_model_and_kept_whole(tmp_path: Path) -> None:
@@ -342,7 +342,7 @@ async def test_a_tool_result_beyond_all_bounds_is_cut_for_the_model_and_kept_who
         context_id = await world.start()
         await world.turn(context_id)
         assert len(provider.requests[1]["messages"][-1]["content"]) < 61_000
-        results = [m for m in await world.runtime.read_messages(context_id) if isinstance(m, ToolResult)]
+        results = [m for m in await world.runtime.messages.read(context_id) if isinstance(m, ToolResult)]
         assert len(results[0].content) > 500_000
 
 

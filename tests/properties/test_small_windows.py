@@ -24,6 +24,7 @@ from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.window.tokens import Estimate
 from tests.support.full_windows import Model, SmallWindowWorld
+from tests.support.live_contexts import live_context
 from tests.support.scale import LONG
 
 MAX_PROMPT_TOKENS = 3000
@@ -126,19 +127,19 @@ class BuiltinToolsWorld(SmallWindowWorld):
                 await self._say(context_id, act)
             case "compress":
                 with suppress(Conflict):
-                    preview = await self.runtime.preview_compression(context_id)
-                    done = await self.runtime.compress(context_id)
+                    preview = await self.runtime.compression.preview(context_id)
+                    done = await self.runtime.compression.compress(context_id)
                     assert done.messages == preview.messages
             case "undo":
                 with suppress(Conflict):
-                    await self.runtime.undo_compression(context_id)
+                    await self.runtime.compression.undo(context_id)
             case "ask" | "agent":
-                await self.runtime.switch_mode(context_id, act)
+                await self.runtime.modes.switch(context_id, act)
             case "pin all" | ("pin", _):
                 await self._pin(context_id, act)
 
     async def _say(self, context_id: str, step: MessageStep) -> None:
-        live = await self.runtime.context(context_id)
+        live = await live_context(self.runtime, context_id)
         self.model.answers_next(*(_answers(step) if live.core.mode == "agent" else _answers(step)[-1:]))
         extra = ("More. " + _text(step.attached, step.alphabet),) if step.attached else ()
         text = "Please look. " + _text(step.length, step.alphabet)
@@ -153,7 +154,7 @@ class BuiltinToolsWorld(SmallWindowWorld):
         chosen = ids[:50] if act == "pin all" else ids[act[1] % len(ids) :][:1] if ids else []
         for message_id in chosen:
             with suppress(Conflict):
-                await self.runtime.pin(context_id, message_id)
+                await self.runtime.compression.pin(context_id, message_id)
 
     async def check(self, context_id: str, budget: Budget) -> None:
         for request in self.model.requests:
@@ -212,5 +213,5 @@ def test_any_conversation_with_any_window_over_4096_tokens_gets_its_next_answer(
 
 async def test_the_prompt_and_the_tools_that_come_with_the_runtime_leave_room_in_a_small_window(tmp_path: Path) -> None:
     world = BuiltinToolsWorld(tmp_path, Budget(tokens=4097), "usual")
-    meter = await world.runtime.meter(await world.start())
+    meter = await world.runtime.window.meter(await world.start())
     assert meter.tokens <= MAX_PROMPT_TOKENS

@@ -48,6 +48,7 @@ from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
 from tests.properties.oracle import DIRECTORIES, EFFECTS, Oracle, OrderedStore
+from tests.support.live_contexts import live_context, pool_of
 from tests.support.scale import LONG
 from tests.support.valid_requests import assert_valid_request
 
@@ -176,7 +177,7 @@ class Machine(RuleBasedStateMachine):
         self.open_world()
         self.context_id = self.do(self.world.start(mode))
         for text in [*[LONG_TEXT] * EARLIER, "begin"]:
-            self.do(self.runtime.send(self.context_id, text, queue=True))
+            self.do(self.runtime.messages.send(self.context_id, text, queue=True))
 
     def next_model(self, wire_format: WireFormat = CHAT_COMPLETIONS) -> HeldModel:
         """A model that continues with the answers not given yet."""
@@ -228,7 +229,7 @@ class Machine(RuleBasedStateMachine):
         while True:
             for _ in range(200):
                 await asyncio.sleep(0)
-            opening = list(self.runtime._opening.values())
+            opening = list(pool_of(self.runtime)._opening.values())
             if not opening:
                 return
             await asyncio.wait(opening)
@@ -254,7 +255,7 @@ class Machine(RuleBasedStateMachine):
         self.do(begin())
 
     def live(self, context_id: ContextId | None = None) -> LiveContext:
-        return self.do(self.runtime.context(context_id or self.context_id))
+        return self.do(live_context(self.runtime, context_id or self.context_id))
 
     def any_context(self, data: st.DataObject) -> ContextId:
         """Mostly the first; also its sub-agents."""
@@ -265,7 +266,7 @@ class Machine(RuleBasedStateMachine):
     @rule(mode=st.sampled_from([None, None, None, *MODES]), data=st.data())
     def send(self, mode: str | None, data: st.DataObject) -> None:
         text = data.draw(st.sampled_from(["go on", f"go on {LONG_TEXT}"]))
-        self.try_(self.runtime.send(self.any_context(data), text, mode=mode, queue=True))
+        self.try_(self.runtime.messages.send(self.any_context(data), text, mode=mode, queue=True))
 
     @rule()
     def release_blocked(self) -> None:
@@ -288,8 +289,8 @@ class Machine(RuleBasedStateMachine):
     def decide_some(self, data: st.DataObject, always: Any) -> None:
         waiting = [each for each in self.store._contexts if self.live(each).is_waiting()]
         context_id = data.draw(st.sampled_from(waiting or [self.context_id]))
-        self.try_(self.runtime.answer(context_id, ["yes"]))
-        pending = self.do(self.runtime.pending_calls(context_id))
+        self.try_(self.runtime.calls.answer(context_id, ["yes"]))
+        pending = self.do(self.runtime.calls.pending(context_id))
         chosen = data.draw(st.lists(st.sampled_from(pending), unique_by=id, min_size=1)) if pending else []
         verdict: Any = data.draw(st.sampled_from(["approve", "approve", "reject"]))
         reason = data.draw(st.sampled_from([None, "no"]))
@@ -298,38 +299,38 @@ class Machine(RuleBasedStateMachine):
             PersonsDecision(id=call.id, verdict=verdict, digest=call.digest, reason=reason, always=rule_option)
             for call in chosen
         ]
-        self.try_(self.runtime.decide(context_id, decisions))
+        self.try_(self.runtime.calls.decide(context_id, decisions))
 
     @rule(mode=mode_names, data=st.data())
     def switch(self, mode: str, data: st.DataObject) -> None:
         context_id = self.any_context(data)
 
         async def and_look() -> str:
-            await self.runtime.switch_mode(context_id, mode)
-            return (await self.runtime.context(context_id)).core.mode
+            await self.runtime.modes.switch(context_id, mode)
+            return (await self.runtime.contexts.get(context_id)).core.mode
 
         assert self.do(and_look()) == mode, "a queued message with a mode of its own may come later"
 
     @rule(end=st.sampled_from([{"calls": 1}, {"calls": 3}, {"turn": True}, {"minutes": 5}]))
     def review_and_elevate(self, end: dict[str, Any]) -> None:
-        self.do(self.runtime.switch_mode(self.context_id, "review"))
-        self.try_(self.runtime.elevate(self.context_id, **end))
+        self.do(self.runtime.modes.switch(self.context_id, "review"))
+        self.try_(self.runtime.modes.elevate(self.context_id, **end))
 
     @rule(scope=scopes, data=st.data())
     def supervise_with_a_rule(self, scope: Scope, data: st.DataObject) -> None:
-        self.do(self.runtime.switch_mode(self.context_id, "supervised"))
+        self.do(self.runtime.modes.switch(self.context_id, "supervised"))
         here = self.any_context(data) if data.draw(st.booleans()) else None
-        self.try_(self.runtime.give_rule("allow", scope, context_id=here))
+        self.try_(self.runtime.rules.give("allow", scope, context_id=here))
 
     @rule(data=st.data())
     def pause_and_look(self, data: st.DataObject) -> None:
-        self.try_(self.runtime.pause(self.any_context(data)))
+        self.try_(self.runtime.turns.pause(self.any_context(data)))
 
     @rule(data=st.data())
     def go_on(self, data: st.DataObject) -> None:
         context_id = self.any_context(data)
-        self.try_(self.runtime.resume(context_id))
-        self.try_(self.runtime.continue_turn(context_id))
+        self.try_(self.runtime.turns.resume(context_id))
+        self.try_(self.runtime.turns.continue_(context_id))
 
     @rule(data=st.data())
     def rare_command(self, data: st.DataObject) -> None:
@@ -354,7 +355,7 @@ class Machine(RuleBasedStateMachine):
         data.draw(st.sampled_from([self.compress, self.compress, self.undo_compression, self.pin, self.pin]))(data)
 
     def compress(self, data: st.DataObject) -> None:
-        self.ask(self.runtime.compress(self.any_context(data)))
+        self.ask(self.runtime.compression.compress(self.any_context(data)))
 
     def undo_compression(self, data: st.DataObject) -> None:
         """Not of the original of another branch, whose compression could then not be undone."""
@@ -363,7 +364,7 @@ class Machine(RuleBasedStateMachine):
         needed = {each.compressed.original for each in branches.values() if each.compressed is not None}
         branch = data.draw(st.sampled_from([self.live(context_id).core.active_branch, *sorted(branches)]))
         if branch not in needed:
-            self.try_(self.runtime.undo_compression(context_id, branch=branch))
+            self.try_(self.runtime.compression.undo(context_id, branch=branch))
 
     def pin(self, data: st.DataObject) -> None:
         """Not during a compression: its plan is fixed by then."""
@@ -374,7 +375,7 @@ class Machine(RuleBasedStateMachine):
         if not ids or isinstance(live.state, CompressingMessages | GeneratingSummary):
             return
         message_id, wanted = data.draw(st.sampled_from(ids)), data.draw(st.sampled_from([True, True, False]))
-        if self.try_(self.runtime.pin(context_id, message_id, pinned=wanted)):
+        if self.try_(self.runtime.compression.pin(context_id, message_id, pinned=wanted)):
             self.pinned = {each for each in self.pinned if each[2] != message_id}
             if wanted and getattr(self.store._contexts[context_id].pool[message_id], "kind", "") != "summary":
                 self.pinned.add((context_id, branch, message_id))
@@ -385,13 +386,13 @@ class Machine(RuleBasedStateMachine):
         async def together() -> None:
             runtime, context_id = self.runtime, self.context_id
             await asyncio.gather(
-                runtime.switch_mode(context_id, one),
-                runtime.approve_all(context_id),
-                runtime.give_rule("deny", scope, minutes=3),
-                runtime.pause(context_id),
-                runtime.switch_mode(context_id, other),
-                runtime.approve_all(context_id),
-                runtime.resume(context_id),
+                runtime.modes.switch(context_id, one),
+                runtime.calls.approve_all(context_id),
+                runtime.rules.give("deny", scope, minutes=3),
+                runtime.turns.pause(context_id),
+                runtime.modes.switch(context_id, other),
+                runtime.calls.approve_all(context_id),
+                runtime.turns.resume(context_id),
                 return_exceptions=True,
             )
 
@@ -401,25 +402,25 @@ class Machine(RuleBasedStateMachine):
         effect: Any = data.draw(st.sampled_from(["allow", "allow", "ask", "deny"]))
         context_id = self.any_context(data) if data.draw(st.booleans()) else None
         minutes = data.draw(st.sampled_from([None, 5.0]))
-        self.try_(self.runtime.give_rule(effect, data.draw(scopes), context_id=context_id, minutes=minutes))
+        self.try_(self.runtime.rules.give(effect, data.draw(scopes), context_id=context_id, minutes=minutes))
 
     def revoke_rule(self, data: st.DataObject) -> None:
         context_id = self.any_context(data)
-        for each in self.do(self.runtime.rules(context_id)):
-            self.try_(self.runtime.revoke_rule(each.id, context_id=context_id))
+        for each in self.do(self.runtime.rules.read(context_id)):
+            self.try_(self.runtime.rules.revoke(each.id, context_id=context_id))
 
     def set_policy(self, data: st.DataObject) -> None:
-        self.do(self.runtime.set_policy(self.any_context(data), data.draw(policies)))
+        self.do(self.runtime.modes.set_policy(self.any_context(data), data.draw(policies)))
 
     def end_elevation(self, _: st.DataObject) -> None:
-        self.try_(self.runtime.end_elevation(self.context_id))
+        self.try_(self.runtime.modes.end_elevation(self.context_id))
 
     def let_time_pass(self, data: st.DataObject) -> None:
         self.world.ambient.advance(data.draw(st.sampled_from([1, 4, 6])) * 60)
 
     def cancel(self, data: st.DataObject) -> None:
         context_id = self.any_context(data)
-        if self.try_(self.runtime.cancel(context_id)):
+        if self.try_(self.runtime.turns.cancel(context_id)):
             for child in self.live(context_id).subagents:
                 assert child.core.turn is None, "cancel reaches the sub-agents"
 
@@ -427,12 +428,12 @@ class Machine(RuleBasedStateMachine):
         ids = self.do(self.store.branch_ids(self.context_id, self.live().core.active_branch))
         name = data.draw(st.sampled_from(["one", "two"]))
         if ids:
-            self.try_(self.runtime.fork(self.context_id, name, at=data.draw(st.sampled_from(ids))))
-            self.try_(self.runtime.switch_branch(self.context_id, name))
+            self.try_(self.runtime.branches.fork(self.context_id, name, at=data.draw(st.sampled_from(ids))))
+            self.try_(self.runtime.branches.switch(self.context_id, name))
 
     def switch_branch(self, data: st.DataObject) -> None:
         name = data.draw(st.sampled_from(sorted(self.live().branches)))
-        self.try_(self.runtime.switch_branch(self.context_id, name))
+        self.try_(self.runtime.branches.switch(self.context_id, name))
 
     def merge(self, data: st.DataObject) -> None:
         strategy: Any = data.draw(st.sampled_from(["append", "rebase", "cherry_pick"]))
@@ -440,13 +441,13 @@ class Machine(RuleBasedStateMachine):
         source = data.draw(st.sampled_from(others or ["main"]))
         ids = self.do(self.store.branch_ids(self.context_id, source))
         chosen = data.draw(st.lists(st.sampled_from(ids), max_size=4)) if ids and strategy == "cherry_pick" else []
-        self.try_(self.runtime.merge(self.context_id, source, strategy=strategy, message_ids=chosen))
+        self.try_(self.runtime.merges.merge(self.context_id, source, strategy=strategy, message_ids=chosen))
 
     def edit(self, data: st.DataObject) -> None:
-        messages = self.do(self.runtime.read_messages(self.context_id))
+        messages = self.do(self.runtime.messages.read(self.context_id))
         own = [message.id for message in messages if isinstance(message, Text) and message.role == "user"]
         if own and len(self.live().branches) < 8:
-            self.try_(self.runtime.edit_message(self.context_id, data.draw(st.sampled_from(own)), "otherwise"))
+            self.try_(self.runtime.messages.edit(self.context_id, data.draw(st.sampled_from(own)), "otherwise"))
 
     def restart(self, _: st.DataObject) -> None:
         """The process is killed in the middle of its work; another one opens the stored data."""
@@ -469,7 +470,7 @@ class Machine(RuleBasedStateMachine):
     @invariant()
     def every_call_has_at_most_one_result_and_only_open_ones_have_none(self) -> None:
         for context_id, context in self.store._contexts.items():
-            live = self.runtime._live.get(context_id)
+            live = pool_of(self.runtime)._live.get(context_id)
             if live is None:
                 continue
             pool = context.pool.values()
@@ -532,8 +533,8 @@ class Machine(RuleBasedStateMachine):
             model.checked = len(model.requests)
 
     def stop_tasks(self, world: World) -> None:
-        lives = list(world.runtime.in_memory())
-        tasks = [live.task for live in lives if live.task is not None] + list(world.runtime._background_tasks)
+        lives = list(pool_of(world.runtime).in_memory())
+        tasks = [live.task for live in lives if live.task is not None] + list(pool_of(world.runtime)._background_tasks)
         for task in tasks:
             task.cancel()
         if tasks:

@@ -129,7 +129,7 @@ async def test_the_note_that_review_ignores_personal_git_settings_appears_once(
     async with world.runtime:
         context_id = await world.start("review")
         await world.turn(context_id, "go")
-        messages = await world.runtime.read_messages(context_id)
+        messages = await world.runtime.messages.read(context_id)
     results = [each.content for each in messages if isinstance(each, ToolResult)]
     assert ["~/.gitconfig" in each for each in results] == [True, False]
 

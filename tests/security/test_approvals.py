@@ -43,12 +43,12 @@ def world(root: Path, *answers: Answer, environment: dict[str, str] | None = Non
 async def waiting(here: World, mode: str = "supervised") -> tuple[ContextId, list[CallRecord]]:
     context_id = await here.start(mode)
     await here.turn(context_id)
-    return context_id, list(await here.runtime.pending_calls(context_id))
+    return context_id, list(await here.runtime.calls.pending(context_id))
 
 
 async def approve(here: World, context_id: ContextId, call: CallRecord) -> CallRecord:
-    await here.runtime.decide(context_id, [PersonsDecision(id=call.id, verdict="approve", digest=call.digest)])
-    await here.runtime.rested(context_id)
+    await here.runtime.calls.decide(context_id, [PersonsDecision(id=call.id, verdict="approve", digest=call.digest)])
+    await here.runtime.turns.rested(context_id)
     return next(each for each in await here.dependencies.store.calls(context_id) if each.id == call.id)
 
 
@@ -72,8 +72,8 @@ async def test_a_message_that_says_approve_approves_nothing(tmp_path: Path) -> N
     here = world(tmp_path, runs("touch ran"), DONE)
     context_id, _ = await waiting(here)
     for text in words:
-        await here.runtime.send(context_id, text, queue=True)
-    assert isinstance((await here.runtime.context(context_id)).state, AwaitingToolApproval)
+        await here.runtime.messages.send(context_id, text, queue=True)
+    assert isinstance((await here.runtime.contexts.get(context_id)).state, AwaitingToolApproval)
     assert not (tmp_path / "ran").exists()
 
 
@@ -194,7 +194,7 @@ async def test_a_file_that_changed_while_its_diff_was_shown_is_not_written(tmp_p
 async def test_a_call_that_was_shown_in_one_mode_is_not_run_in_another(tmp_path: Path) -> None:
     here = world(tmp_path, runs("touch ran"), DONE)
     context_id, (call,) = await waiting(here)
-    await here.runtime.switch_mode(context_id, "plan")
+    await here.runtime.modes.switch(context_id, "plan")
     record = next(iter(await here.dependencies.store.calls(context_id)))
     assert record.status in ("denied", "rejected")
     with pytest.raises(RequestError):
@@ -219,7 +219,7 @@ async def test_of_two_simultaneous_decisions_the_second_is_a_conflict(tmp_path: 
             )
             assert Counter(statuses)[200] == 1, statuses
             assert set(statuses) == {200, 409}
-            await here.runtime.rested(context_id)
+            await here.runtime.turns.rested(context_id)
     assert all(path.read_text() == "x\n" for path in tmp_path.glob("ran-*")), "each at most once"
 
 
@@ -242,7 +242,7 @@ async def test_a_call_is_not_found_in_another_conversation(tmp_path: Path) -> No
         assert await _status(client, f"/api/contexts/{second}/tool-calls/decide", decisions) == 404
         with pytest.raises(NotFound):
             await approve(here, ContextId(second), call)
-        assert [each.id for each in await here.runtime.pending_calls(first)] == [call.id]
+        assert [each.id for each in await here.runtime.calls.pending(first)] == [call.id]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -250,7 +250,7 @@ async def test_a_waiting_call_is_not_rejected_after_any_time(tmp_path: Path) -> 
     here = world(tmp_path, runs("touch ran"), DONE)
     context_id, (call,) = await waiting(here)
     here.ambient.advance(3600 * 24 * 30)
-    live = await here.runtime.context(context_id)
+    live = await here.runtime.contexts.get(context_id)
     assert isinstance(live.state, AwaitingToolApproval)
     assert is_resting(live.state)
     assert len(here.model.requests) == 1, "the model is not asked meanwhile"

@@ -440,9 +440,9 @@ async def test_no_mode_or_rule_lets_a_command_write_a_code_file_without_approval
     world = World(folder, Answer(text="I write", calls=(call,)), DONE, tools=list(TOOLS.values()))
     context_id = await world.start("agent")
     await world.turn(context_id)
-    (pending,) = await world.runtime.pending_calls(context_id)
+    (pending,) = await world.runtime.calls.pending(context_id)
     assert present(pending.reason).code is Code.RUNS_CODE
-    assert await world.runtime.rule_offers(context_id, pending.id) == []
+    assert await world.runtime.rules.offers(context_id, pending.id) == []
     assert not (folder / ".npmrc").exists()
 
 
@@ -455,14 +455,14 @@ async def test_a_link_that_appears_after_the_decision_leads_nowhere(folder: Path
     world = World(folder, Answer(text="I do", calls=calls), DONE, tools=list(TOOLS.values()))
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    link, write = await world.runtime.pending_calls(context_id)
+    link, write = await world.runtime.calls.pending(context_id)
     os.symlink(".vscode", folder / "here")
     decisions = [
         PersonsDecision(id=link.id, verdict="reject"),
         PersonsDecision(id=write.id, verdict="approve", digest=write.digest),
     ]
-    await world.runtime.decide(context_id, decisions)
-    await world.runtime.rested(context_id)
+    await world.runtime.calls.decide(context_id, decisions)
+    await world.runtime.turns.rested(context_id)
     assert not (folder / ".vscode/tasks.json").exists()
 
 
@@ -475,11 +475,11 @@ async def notices(folder: Path, command: str, mode: str = "agent") -> tuple[str,
     async with world.runtime:
         context_id = await world.start(mode)
         await world.turn(context_id)
-        for pending in await world.runtime.pending_calls(context_id):
+        for pending in await world.runtime.calls.pending(context_id):
             decision = PersonsDecision(id=pending.id, verdict="approve", digest=pending.digest)
-            await world.runtime.decide(context_id, [decision])
-            await world.runtime.rested(context_id)
-        messages = await world.runtime.read_messages(context_id)
+            await world.runtime.calls.decide(context_id, [decision])
+            await world.runtime.turns.rested(context_id)
+        messages = await world.runtime.messages.read(context_id)
     (result,) = (each for each in messages if isinstance(each, ToolResult))
     remarks = (each for each in messages if isinstance(each, Processing) and each.stage == Code.CODE_FILES_CHANGED)
     return result.content, [each.detail["params"]["paths"] for each in remarks]

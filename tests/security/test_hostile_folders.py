@@ -22,6 +22,7 @@ from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
 from tests.security.hostile_folders import GIT, LOOKS, MAKERS, Hostile, build, processes_in, tree
 from tests.support.kernel import needs_sandbox
+from tests.support.live_contexts import pool_of
 from tests.support.scale import HANG_SECONDS
 
 DONE = Answer(text="done")
@@ -51,7 +52,7 @@ async def opened(hostile: Hostile, *answers: Answer) -> AsyncIterator[tuple[Runt
     os.chdir(hostile.root)
     try:
         async with build_runtime(settings, environment(hostile), adapter=adapter) as runtime:
-            yield runtime, await runtime.create_context(hostile.root, mode="review")
+            yield runtime, await runtime.contexts.create(hostile.root, mode="review")
     finally:
         os.chdir(before)
 
@@ -77,21 +78,21 @@ LOOKING = calls(
 
 
 async def run_turn(runtime: Runtime, context_id: ContextId) -> list[CallRecord]:
-    await runtime.send(context_id, "Look around.")
-    await runtime.rested(context_id)
-    return list(await runtime.dependencies.store.calls(context_id))
+    await runtime.messages.send(context_id, "Look around.")
+    await runtime.turns.rested(context_id)
+    return list(await pool_of(runtime).dependencies.store.calls(context_id))
 
 
 async def policy(runtime: Runtime, context_id: str, root: Path) -> object:
     """Everything that decides calls in this context."""
-    live = await runtime.context(context_id)
+    live = await runtime.contexts.get(context_id)
     return (
         (live.core.mode, live.core.policy, live.core.rules, live.core.elevation),
-        await runtime.rules(context_id),
-        await runtime.tools_off(),
-        await runtime.tool_servers(),
-        runtime.dependencies.workspace_policy(str(root)),
-        sorted(runtime.dependencies.registry.tools_in(str(root))),
+        await runtime.rules.read(context_id),
+        await runtime.tools.disabled(),
+        await runtime.mcp_servers.read(),
+        runtime.workspaces.policy(str(root)),
+        sorted(runtime.tools.in_workspace(str(root))),
     )
 
 
@@ -107,7 +108,7 @@ async def test_inspecting_a_hostile_folder_in_review_runs_and_changes_nothing(ho
         assert all(record.confined for record in ran)
         assert len(records) == len(LOOKS) + len(LOOKING.calls)
         assert await policy(runtime, context_id, hostile.root) == policies
-        trust = await runtime.folder_trust(context_id)
+        trust = await runtime.workspaces.trust_status(context_id)
         assert trust.status == ("new" if (hostile.root / ".pilothouse").exists() else "none")
     assert hostile.struck() == []
     assert tree(hostile.root) == before
@@ -121,7 +122,7 @@ async def test_recording_undo_data_in_a_hostile_folder_runs_and_changes_nothing(
     before = tree(hostile.root)
     lines = [commands([line]) for line in ("true", ": again", "test -e a.txt")]
     async with opened(hostile, *lines, DONE) as (runtime, context_id):
-        await runtime.switch_mode(context_id, "agent")
+        await runtime.modes.switch(context_id, "agent")
         records = await run_turn(runtime, context_id)
         assert [record.status for record in records] == ["executed"] * 3
     assert hostile.struck() == []
@@ -134,10 +135,10 @@ async def test_undo_in_a_hostile_folder_restores_files_and_runs_nothing(hostile:
     before = tree(hostile.root, times=False)
     change = commands(["printf other > a.txt; printf new > new.txt; rm b.txt"])
     async with opened(hostile, change, DONE) as (runtime, context_id):
-        await runtime.switch_mode(context_id, "agent")
+        await runtime.modes.switch(context_id, "agent")
         await run_turn(runtime, context_id)
         assert (hostile.root / "a.txt").read_text() == "other"
-        assert sorted((await runtime.undo(context_id)).paths) == ["a.txt", "b.txt", "new.txt"]
+        assert sorted((await runtime.workspaces.undo(context_id)).paths) == ["a.txt", "b.txt", "new.txt"]
     assert tree(hostile.root, times=False) == before
     assert hostile.struck() == []
 
@@ -179,9 +180,9 @@ async def test_a_folder_with_git_settings_of_its_own_is_opened_without_asking_gi
     """Opening a folder reads only its configuration and starts no program."""
     before = tree(hostile.root)
     async with opened(hostile, DONE) as (runtime, context_id):
-        await runtime.folder_trust(context_id)
+        await runtime.workspaces.trust_status(context_id)
         await run_turn(runtime, context_id)
-        assert (await runtime.context(context_id)).core.mode == "review"
+        assert (await runtime.contexts.get(context_id)).core.mode == "review"
     assert hostile.struck() == []
     assert tree(hostile.root) == before
 

@@ -134,7 +134,7 @@ def own_size() -> int:
 
 async def first_outcome(world: World, context_id: ContextId) -> tuple[CallRecord, str]:
     (record,) = await world.dependencies.store.calls(context_id)
-    results = [each for each in await world.runtime.read_messages(context_id) if isinstance(each, ToolResult)]
+    results = [each for each in await world.runtime.messages.read(context_id) if isinstance(each, ToolResult)]
     return record, results[-1].content
 
 
@@ -143,12 +143,12 @@ async def test_no_process_of_a_stopped_command_is_left(tmp_path: Path, name: str
     root = prepared(tmp_path / "work")
     command = {**STUBBORN, **AGAINST_THE_SUPERVISOR}[name]
     async with at_work(tmp_path, execute(line(root, command))) as (world, context_id):
-        await world.runtime.send(context_id, "go")
+        await world.runtime.messages.send(context_id, "go")
         await grown(root, "armed" if name in AGAINST_THE_SUPERVISOR else "grows")
         async with asyncio.timeout(HANG_SECONDS):
-            await world.runtime.cancel(context_id)
+            await world.runtime.turns.cancel(context_id)
         assert await is_quiet(root)
-        assert isinstance((await world.runtime.context(context_id)).state, Idle)
+        assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)
         (record,) = await world.dependencies.store.calls(context_id)
         assert not record.is_open
 
@@ -167,9 +167,9 @@ async def test_no_process_of_a_command_survives_its_time_limit(tmp_path: Path, n
     root = prepared(tmp_path / "work")
     command = execute(line(root, STUBBORN[name]), timeout=0.5)
     async with at_work(tmp_path, command, DONE) as (world, context_id):
-        await world.runtime.send(context_id, "go")
+        await world.runtime.messages.send(context_id, "go")
         async with asyncio.timeout(HANG_SECONDS):
-            await world.runtime.rested(context_id)
+            await world.runtime.turns.rested(context_id)
         assert await is_quiet(root)
         record, output = await first_outcome(world, context_id)
         assert record.status == "failed"
@@ -226,13 +226,13 @@ async def test_endless_output_keeps_memory_flat_and_the_server_responsive(tmp_pa
     async with at_work(tmp_path, execute(command), Answer(text="well"), DONE) as (world, context_id):
         other = await world.start("agent")
         before = most = own_size()
-        await world.runtime.send(context_id, "go")
-        while not isinstance((await world.runtime.context(context_id)).state, ExecutingTool):
+        await world.runtime.messages.send(context_id, "go")
+        while not isinstance((await world.runtime.contexts.get(context_id)).state, ExecutingTool):
             await asyncio.sleep(0)
         async with asyncio.timeout(HANG_SECONDS):
             await world.turn(other, "and you?")
-        assert [content_of(message) for message in await world.runtime.read_messages(other)][-1] == "well"
-        resting = asyncio.ensure_future(world.runtime.rested(context_id))
+        assert [content_of(message) for message in await world.runtime.messages.read(other)][-1] == "well"
+        resting = asyncio.ensure_future(world.runtime.turns.rested(context_id))
         while not resting.done():
             most = max(most, own_size())
             await asyncio.sleep(0.02)
@@ -286,10 +286,10 @@ async def test_many_commands_are_stopped_at_once(tmp_path: Path) -> None:
     async with at_work(tmp_path, *lines) as (world, first):
         others = [first, *[await world.start("agent") for _ in range(7)]]
         for context_id in others:
-            await world.runtime.send(context_id, "go")
+            await world.runtime.messages.send(context_id, "go")
         await grown(root)
         async with asyncio.timeout(HANG_SECONDS):
-            await asyncio.gather(*(world.runtime.cancel(context_id) for context_id in others))
+            await asyncio.gather(*(world.runtime.turns.cancel(context_id) for context_id in others))
         assert await is_quiet(root)
 
 
@@ -308,11 +308,11 @@ async def test_a_hostile_pattern_ends_within_its_time_and_blocks_nobody(
     world = World(root, search, Answer(text="well"), DONE, tools=[grep])
     async with world.runtime:
         context_id, other = await world.start("agent"), await world.start("agent")
-        await world.runtime.send(context_id, "go")
+        await world.runtime.messages.send(context_id, "go")
         async with asyncio.timeout(HANG_SECONDS):
             await world.turn(other, "and you?")
         async with asyncio.timeout(HANG_SECONDS):
-            await world.runtime.rested(context_id)
+            await world.runtime.turns.rested(context_id)
         assert processes_in(root) == []
 
 

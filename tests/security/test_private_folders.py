@@ -182,8 +182,8 @@ async def test_review_asks_about_commands_that_the_kernel_cannot_confine(
     world = World(tmp_path, request, Answer(text="done"), tools=[Execute({**os.environ, "PATH": PATH}, kernel=kernel)])
     async with world.runtime:
         context_id = await world.start("review")
-        await world.runtime.send(context_id, "go")
-        await world.runtime.rested(context_id)
+        await world.runtime.messages.send(context_id, "go")
+        await world.runtime.turns.rested(context_id)
         (record,) = await world.dependencies.store.calls(context_id)
         assert record.status == status
 

@@ -40,7 +40,7 @@ def runs(command: str) -> Answer:
 
 
 async def conversation_text(world: World, context_id: str) -> str:
-    return "".join(getattr(message, "content", "") for message in await world.runtime.read_messages(context_id))
+    return "".join(getattr(message, "content", "") for message in await world.runtime.messages.read(context_id))
 
 
 # output of commands
@@ -142,9 +142,9 @@ async def test_every_stored_file_is_readable_by_its_owner_only_under_any_umask(t
         calls = [runs("yes | head -c 100000; echo x > f"), _writes("f", "y"), DONE]
         runtime = build_runtime(settings, os.environ, adapter=ScriptedAdapter(Script(turn=tuple(calls))))
         async with runtime:
-            context_id = await runtime.create_context(tmp_path / "proj", mode="agent")
-            await runtime.send(context_id, "go")
-            await runtime.rested(context_id)
+            context_id = await runtime.contexts.create(tmp_path / "proj", mode="agent")
+            await runtime.messages.send(context_id, "go")
+            await runtime.turns.rested(context_id)
             settings.configuration.trust(
                 str(tmp_path / "proj"), settings.configuration.status(str(tmp_path / "proj")).digest
             )
@@ -175,7 +175,7 @@ async def test_an_export_contains_no_data_of_the_runtime(tmp_path: Path) -> None
     world = World(tmp_path, runs("env; echo told"), DONE, tools=builtin_tools(planted))
     context_id = await world.start("agent")
     await world.turn(context_id)
-    data = b"".join([piece async for piece in world.runtime.export_context(context_id)])
+    data = b"".join([piece async for piece in world.runtime.exports.create(context_id)])
     assert b"told" in data
     assert b"planted" not in data
 
@@ -185,7 +185,7 @@ async def test_an_export_hides_text_that_looks_like_a_key(tmp_path: Path) -> Non
     world = World(tmp_path, runs(PRINTS), DONE, tools=builtin_tools(os.environ))
     context_id = await world.start("agent")
     await world.turn(context_id)
-    data = b"".join([piece async for piece in world.runtime.export_context(context_id)])
+    data = b"".join([piece async for piece in world.runtime.exports.create(context_id)])
     assert not any(key.encode() in data for key in KEYS)
 
 
@@ -216,10 +216,10 @@ async def test_a_stored_file_instantiates_no_class_by_name(tmp_path: Path, conte
     loaded = set(sys.modules)
     again = World(tmp_path / "proj", DONE, store=_store(tmp_path), ids_from=1000)
     async with again.runtime as runtime:
-        summaries = {each.context_id: each for each in (await runtime.contexts()).items}
-        assert [content_of(message) for message in await runtime.read_messages(other)][-1] == "done"
+        summaries = {each.context_id: each for each in (await runtime.contexts.list()).items}
+        assert [content_of(message) for message in await runtime.messages.read(other)][-1] == "done"
         assert (
-            harmed not in summaries or summaries[harmed].damage is not None or not await runtime.read_messages(harmed)
+            harmed not in summaries or summaries[harmed].damage is not None or not await runtime.messages.read(harmed)
         )
     assert not {name for name in set(sys.modules) - loaded if name in ("pickle", "yaml", "msgpack", "shelve")}
     assert not list(tmp_path.rglob("PWNED"))
@@ -286,13 +286,13 @@ async def test_no_tool_and_no_command_that_names_it_reads_the_key(
     ]
     script = Script(turn=(*(Answer(calls=(call,)) for call in calls), DONE))
     async with build_runtime(settings, os.environ, adapter=ScriptedAdapter(script)) as runtime:
-        context_id = await runtime.create_context(tmp_path, mode=mode)
-        await runtime.send(context_id, "go")
-        await runtime.rested(context_id)
-        while not isinstance((await runtime.context(context_id)).state, Idle):
-            await runtime.approve_all(context_id)
-            await runtime.rested(context_id)
-        results = [each for each in await runtime.read_messages(context_id, limit=500) if isinstance(each, ToolResult)]
+        context_id = await runtime.contexts.create(tmp_path, mode=mode)
+        await runtime.messages.send(context_id, "go")
+        await runtime.turns.rested(context_id)
+        while not isinstance((await runtime.contexts.get(context_id)).state, Idle):
+            await runtime.calls.approve_all(context_id)
+            await runtime.turns.rested(context_id)
+        results = [each for each in await runtime.messages.read(context_id, limit=500) if isinstance(each, ToolResult)]
     assert len(results) == len(calls)
     for call, result in zip(calls, results, strict=True):
         assert KEYS[2] not in result.content, call

@@ -23,6 +23,7 @@ from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
 from tests.security.hostile_folders import tree
 from tests.support.assertions import present
+from tests.support.live_contexts import pool_of
 
 DONE = Answer(text="done")
 LOOSER = '[[rules]]\neffect = "allow"\ntool = "*"\n'
@@ -50,15 +51,15 @@ def whole_runtime(base: Path, *answers: Answer) -> Runtime:
 
 
 async def turned(runtime: Runtime, context_id: ContextId) -> list[CallRecord]:
-    await runtime.send(context_id, "go")
-    await runtime.rested(context_id)
-    return list(await runtime.dependencies.store.calls(context_id))
+    await runtime.messages.send(context_id, "go")
+    await runtime.turns.rested(context_id)
+    return list(await pool_of(runtime).dependencies.store.calls(context_id))
 
 
 async def policy_state(runtime: Runtime, context_id: str, root: Path) -> object:
-    live = await runtime.context(context_id)
-    steering = runtime.dependencies.workspace_policy(str(root))
-    return live.core.mode, live.core.rules, live.core.policy, steering, await runtime.rules(context_id)
+    live = await runtime.contexts.get(context_id)
+    steering = runtime.workspaces.policy(str(root))
+    return live.core.mode, live.core.rules, live.core.policy, steering, await runtime.rules.read(context_id)
 
 
 OWN = (
@@ -74,8 +75,8 @@ async def test_no_tool_writes_the_runtimes_configuration_even_with_approval(tmp_
     (tmp_path / ".config/pilothouse").mkdir(parents=True)
     calls = [writes(path) for path in OWN]
     async with whole_runtime(tmp_path, call_answer(*calls), DONE) as runtime:
-        context_id = await runtime.create_context(tmp_path, mode=mode)
-        await runtime.give_rule("allow", Scope(tool="write_file"), context_id=context_id)
+        context_id = await runtime.contexts.create(tmp_path, mode=mode)
+        await runtime.rules.give("allow", Scope(tool="write_file"), context_id=context_id)
         before = await policy_state(runtime, context_id, tmp_path)
         records = await turned(runtime, context_id)
         assert {record.status for record in records} == {"denied"}
@@ -91,7 +92,7 @@ async def test_files_beside_a_renamed_configuration_are_protected_too(tmp_path: 
     paths = ("mine.toml", "tools.toml", "mcp_servers.json", "personas/x.toml")
     adapter = ScriptedAdapter(Script(turn=(call_answer(*map(writes, paths)), DONE)))
     async with build_runtime(settings, os.environ, adapter=adapter) as runtime:
-        records = await turned(runtime, await runtime.create_context(tmp_path / "work", mode="agent"))
+        records = await turned(runtime, await runtime.contexts.create(tmp_path / "work", mode="agent"))
         assert {present(record.reason).code for record in records} == {Code.PROTECTED_PATH}
     assert list((tmp_path / "work").iterdir()) == []
 
@@ -126,9 +127,9 @@ NEVER = (".git/hooks/pre-commit", ".git/config", "sub/.git/hooks/x", ".bashrc", 
 async def test_files_that_other_programs_run_need_approval_in_agent_mode_and_under_any_rule(tmp_path: Path) -> None:
     world = World(tmp_path, call_answer(*map(writes, RUNS_CODE)), DONE, tools=builtin_tools(os.environ))
     context_id = await world.start("agent")
-    await world.runtime.give_rule("allow", Scope(tool="write_file"), context_id=context_id)
+    await world.runtime.rules.give("allow", Scope(tool="write_file"), context_id=context_id)
     await world.turn(context_id)
-    pending = await world.runtime.pending_calls(context_id)
+    pending = await world.runtime.calls.pending(context_id)
     assert {call.arguments["path"] for call in pending} == set(RUNS_CODE)
     assert {present(call.reason).code for call in pending} == {Code.RUNS_CODE}
     assert list(tmp_path.iterdir()) == []
@@ -148,14 +149,14 @@ async def test_an_mcp_server_that_the_agent_configured_needs_trust_before_it_sta
 ) -> None:
     (tmp_path / "proj").mkdir()
     async with whole_runtime(tmp_path, call_answer(writes(".mcp.json", SERVER)), DONE, DONE) as runtime:
-        context_id = await runtime.create_context(tmp_path / "proj", mode="agent")
+        context_id = await runtime.contexts.create(tmp_path / "proj", mode="agent")
         (call,) = await turned(runtime, context_id)
-        await runtime.decide(context_id, [PersonsDecision(id=call.id, verdict="approve", digest=call.digest)])
-        await runtime.rested(context_id)
+        await runtime.calls.decide(context_id, [PersonsDecision(id=call.id, verdict="approve", digest=call.digest)])
+        await runtime.turns.rested(context_id)
         assert (tmp_path / "proj/.mcp.json").exists(), "the person has let it be written"
-        assert await runtime.tool_servers() == []
-        await turned(runtime, await runtime.create_context(tmp_path / "proj", mode="agent"))
-        assert await runtime.tool_servers() == []
+        assert await runtime.mcp_servers.read() == []
+        await turned(runtime, await runtime.contexts.create(tmp_path / "proj", mode="agent"))
+        assert await runtime.mcp_servers.read() == []
     assert not list(tmp_path.rglob("PWNED"))
 
 
@@ -198,13 +199,13 @@ async def test_settings_written_by_a_script_have_no_effect_without_trust(tmp_pat
     async with whole_runtime(
         tmp_path, call_answer(runs("python3 build.py")), DONE, call_answer(writes("f")), DONE
     ) as runtime:
-        context_id = await runtime.create_context(tmp_path / "proj", mode="agent")
+        context_id = await runtime.contexts.create(tmp_path / "proj", mode="agent")
         before = await policy_state(runtime, context_id, tmp_path / "proj")
         await turned(runtime, context_id)
         assert (tmp_path / "proj/.pilothouse/config.toml").exists()
         assert await policy_state(runtime, context_id, tmp_path / "proj") == before
-        assert (await runtime.folder_trust(context_id)).status == "new"
-        second = await runtime.create_context(tmp_path / "proj", mode="supervised")
+        assert (await runtime.workspaces.trust_status(context_id)).status == "new"
+        second = await runtime.contexts.create(tmp_path / "proj", mode="supervised")
         (call,) = await turned(runtime, second)
         assert call.status == "pending"
 
@@ -227,7 +228,7 @@ async def test_no_command_is_given_the_token_or_a_key(tmp_path: Path) -> None:
     world = World(tmp_path, call_answer(runs(line)), DONE, tools=builtin_tools({**os.environ, **planted}))
     context_id = await world.start("agent")
     await world.turn(context_id)
-    messages = "".join(getattr(message, "content", "") for message in await world.runtime.read_messages(context_id))
+    messages = "".join(getattr(message, "content", "") for message in await world.runtime.messages.read(context_id))
     assert "PATH=" in messages
     assert "planted" not in messages
 
@@ -254,7 +255,7 @@ async def test_a_command_cannot_switch_its_own_mode_even_with_the_token(tmp_path
         # The port is known only now.
         ScriptedAdapter.__init__(world.model, Script(turn=(call_answer(*map(runs, lines)), DONE)))
         await world.turn(context_id)
-        live = await world.runtime.context(context_id)
+        live = await world.runtime.contexts.get(context_id)
         assert live.core.mode == mode
         records = await world.dependencies.store.calls(context_id)
         assert not [record for record in records if record.status == "executed" and not record.confined]
@@ -280,8 +281,10 @@ async def test_claims_of_the_model_about_its_mode_have_no_effect(tmp_path: Path,
     context_id = await world.start("plan")
     await world.turn(context_id, text)
     await world.turn(context_id)
-    assert (await world.runtime.context(context_id)).core.mode == "plan"
-    assert not [entry for entry in (await world.runtime.audit(context_id)).entries if entry.kind == "mode_switched"]
+    assert (await world.runtime.contexts.get(context_id)).core.mode == "plan"
+    assert not [
+        entry for entry in (await world.runtime.contexts.audit(context_id)).entries if entry.kind == "mode_switched"
+    ]
     assert not (tmp_path / "x").exists()
 
 
@@ -301,7 +304,7 @@ async def test_no_tool_reaches_the_stored_mode(tmp_path: Path) -> None:
     )
     context_id = await world.start("agent")
     await world.turn(context_id)
-    messages = "".join(getattr(message, "content", "") for message in await world.runtime.read_messages(context_id))
+    messages = "".join(getattr(message, "content", "") for message in await world.runtime.messages.read(context_id))
     await world.runtime.close()
     assert "metadata.json:" not in messages
     assert "data/contexts" not in messages.replace("'data/contexts/metadata.json'", "")

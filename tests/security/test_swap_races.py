@@ -176,13 +176,13 @@ async def test_copying_an_upload_never_leaves_the_workspace_during_a_swap_race(s
     outside = tree(scene.outside)
     world = World(scene.root, store=MemoryStore(scene.base / "artifacts"))
     context_id = await world.start()
-    await world.runtime.add_file(context_id, "mine", b"mine")
+    await world.runtime.uploads.add(context_id, "mine", b"mine")
     (scene.root / "uploads").symlink_to("spot/deep")
     with scene.racing(how):
         for number in range(min(ROUNDS["write_file"] // 10, MAX_UPLOADS - 10)):
             with contextlib.suppress(RequestError, StoreError):
-                await world.runtime.copy_upload(context_id, "mine", f"spot/deep/f{number}")
-            await world.runtime.add_file(context_id, f"f{number}", b"mine")
+                await world.runtime.uploads.copy(context_id, "mine", f"spot/deep/f{number}")
+            await world.runtime.uploads.add(context_id, f"f{number}", b"mine")
     assert tree(scene.outside) == outside
 
 

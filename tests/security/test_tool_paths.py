@@ -314,7 +314,7 @@ async def test_the_folder_of_one_command_does_not_carry_over_to_the_next(tmp_pat
     context_id = await world.start()
     await world.turn(context_id)
     assert (tmp_path / "sub/here").exists()
-    messages = [getattr(message, "content", "") for message in await world.runtime.read_messages(context_id)]
+    messages = [getattr(message, "content", "") for message in await world.runtime.messages.read(context_id)]
     assert f"{tmp_path}/sub\n" in messages
     assert f"{tmp_path}\n" in messages
 
@@ -355,9 +355,9 @@ async def test_a_rule_that_denies_a_folder_applies_through_a_link(tmp_path: Path
     calls = [(name, arguments_for(path)[name]) for path in paths]
     world = World(tmp_path, _asks(*calls), DONE, tools=builtin_tools(os.environ))
     context_id = await world.start("agent")
-    await world.runtime.give_rule("deny", Scope(folder="keys"), context_id=context_id)
+    await world.runtime.rules.give("deny", Scope(folder="keys"), context_id=context_id)
     await world.turn(context_id)
-    messages = "".join(getattr(message, "content", "") for message in await world.runtime.read_messages(context_id))
+    messages = "".join(getattr(message, "content", "") for message in await world.runtime.messages.read(context_id))
     assert SECRET not in messages
     assert tree(tmp_path) == before
     assert not [record for record in await world.dependencies.store.calls(context_id) if record.status == "executed"]
@@ -505,7 +505,7 @@ async def test_an_uploaded_file_lands_in_its_folder_or_nowhere(tmp_path: Path, n
     world = World(root, store=MemoryStore(tmp_path / "artifacts"))
     context_id = await world.start()
     try:
-        upload = await world.runtime.add_file(context_id, name, b"content")
+        upload = await world.runtime.uploads.add(context_id, name, b"content")
     except RequestError:
         assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
         return
@@ -527,7 +527,7 @@ async def test_an_upload_follows_no_link_of_the_workspace(tmp_path: Path, target
         world = World(root, store=MemoryStore(Path(artifacts)))
         context_id = await world.start()
         before = tree(tmp_path)
-        assert (await world.runtime.add_file(context_id, "x", b"content")).path == "uploads/x"
+        assert (await world.runtime.uploads.add(context_id, "x", b"content")).path == "uploads/x"
         assert tree(tmp_path) == before
 
 
@@ -546,6 +546,6 @@ async def test_every_path_in_a_line_is_held_to_the_workspace(tmp_path: Path) -> 
     world = World(root, _asks(*calls), DONE, tools=builtin_tools(os.environ))
     context_id = await world.start("review")
     await world.turn(context_id)
-    messages = "".join(getattr(message, "content", "") for message in await world.runtime.read_messages(context_id))
+    messages = "".join(getattr(message, "content", "") for message in await world.runtime.messages.read(context_id))
     assert SECRET not in messages
     assert all(record.confined for record in await world.dependencies.store.calls(context_id))

@@ -38,6 +38,7 @@ from pilothouse.testing.ambient import ManualAmbient
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from tests.support.held_store import calls_answer
+from tests.support.live_contexts import live_context
 from tests.support.mcp_tools import builtin_tools_for_world, configuration, log_of, ready, runs, tool_server
 from tests.support.scale import HANG_SECONDS
 
@@ -87,16 +88,16 @@ class AccessFixture:
 
     async def furnish(self) -> None:
         runtime = self.world.runtime
-        rule = await runtime.give_rule("deny", Scope(tool="another"))
+        rule = await runtime.rules.give("deny", Scope(tool="another"))
         context_id = await self.world.start("agent")
         await self.world.turn(context_id, "print")
-        (printed,) = (await runtime.read_calls(context_id)).items
-        await runtime.switch_mode(context_id, "supervised")
+        (printed,) = (await runtime.calls.read(context_id)).items
+        await runtime.modes.switch(context_id, "supervised")
         await self.world.turn(context_id, "go")
-        await runtime.send(context_id, "later", queue=True)
-        await runtime.create_branch(context_id, "try")
-        (call,) = await runtime.pending_calls(context_id)
-        (message,) = await runtime.read_messages(context_id, branch="main", limit=1)
+        await runtime.messages.send(context_id, "later", queue=True)
+        await runtime.branches.create(context_id, "try")
+        (call,) = await runtime.calls.pending(context_id)
+        (message,) = await runtime.messages.read(context_id, branch="main", limit=1)
         ids = {"context_id": context_id, "call_id": call.id, "message_id": message.id, "rule_id": rule.id}
         self.ids = {
             **ids,
@@ -107,7 +108,7 @@ class AccessFixture:
             "prompt_name": "review",
         }
         self.printed = printed.id
-        self.digest = (await runtime.folder_trust(context_id)).digest
+        self.digest = (await runtime.workspaces.trust_status(context_id)).digest
 
     def path(self, route: Route, **ids: str) -> str:
         """With real ids in it, and with the parameters that there must be."""
@@ -179,15 +180,15 @@ class AccessFixture:
     async def everything(self) -> object:
         """Everything that a request could change."""
         runtime = self.world.runtime
-        contexts = (await runtime.contexts(limit=200)).items
-        lives = [await runtime.context(each.context_id) for each in contexts]
+        contexts = (await runtime.contexts.list(limit=200)).items
+        lives = [await live_context(runtime, each.context_id) for each in contexts]
         return (
             [(live.id, live.version, live.state) for live in lives],
             await self.served.server_state.sessions.get("local"),
-            await runtime.rules(),
+            await runtime.rules.read(),
             [(path, path.read_bytes() if path.is_file() else b"") for path in sorted(self.folder.rglob("*"))],
-            [await runtime.folder_trust(each.context_id) for each in contexts],
-            [(each.name, each.status, each.restarts) for each in await runtime.tool_servers()],
+            [await runtime.workspaces.trust_status(each.context_id) for each in contexts],
+            [(each.name, each.status, each.restarts) for each in await runtime.mcp_servers.read()],
             log_of(self.folder / "docs"),
             list(self.world.change.ran),
         )
@@ -601,12 +602,12 @@ async def test_a_removed_user_receives_no_further_events(tmp_path: Path) -> None
     tokens = Tokens(tmp_path / "tokens.json", world.ambient, TOKEN)
     anna = {"authorization": f"Bearer {tokens.add('anna')}"}
     async with world.runtime, impatient(world, tokens, 0.5) as url, aiohttp.ClientSession(url) as http:
-        context_id = await world.runtime.create_context(tmp_path, by="anna")
+        context_id = await world.runtime.contexts.create(tmp_path, by="anna")
         is_over = asyncio.Event()
 
         async def talk() -> None:
             while not is_over.is_set():
-                await world.runtime.set_title(context_id, world.ambient.new_id())
+                await world.runtime.contexts.change(context_id, title=world.ambient.new_id())
                 await asyncio.sleep(0.001)
 
         talking = asyncio.create_task(talk())

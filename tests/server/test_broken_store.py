@@ -22,6 +22,7 @@ from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from tests.support.assertions import content_of
 from tests.support.held_store import DONE, calls_answer
+from tests.support.live_contexts import live_context, pool_of
 from tests.support.mcp_tools import builtin_tools_for_world
 
 STREAMS = {"GET /api/stream", "GET /api/contexts/{context_id}/stream"}
@@ -78,10 +79,10 @@ async def test_no_route_answers_500_when_the_store_is_broken(tmp_path: Path, wha
     async with broken.served() as (served, _):
         context_id = await broken.world.start()
         await broken.world.turn(context_id)
-        first, *_ = await broken.world.runtime.read_messages(context_id)
+        first, *_ = await broken.world.runtime.messages.read(context_id)
         if not in_memory:
             await broken.store.checkpoint(context_id)
-            broken.world.runtime.forget(await broken.world.runtime.context(context_id))
+            pool_of(broken.world.runtime).forget(await live_context(broken.world.runtime, context_id))
             broken.store._open.pop(context_id).close()
         match what:
             case "full" | "EIO" | "EROFS":
@@ -131,11 +132,11 @@ async def test_health_and_the_log_report_a_full_disk_until_there_is_room(
     async with broken.served() as (_, client):
         context_id = await broken.world.start()
         assert (await client.request("GET", "/api/health"))["problems"] == []
-        await broken.world.runtime.send(context_id, "go")
+        await broken.world.runtime.messages.send(context_id, "go")
         await broken.world.change.started.wait()
         broken.fill()
         broken.world.change.release.set()
-        live = await broken.world.runtime.rested(context_id)
+        live = await broken.world.runtime.turns.rested(context_id)
         assert isinstance(live.state, WaitingForRecovery)
         for _ in range(3):
             health = await client.request("GET", "/api/health")
@@ -154,21 +155,21 @@ async def test_health_and_the_log_report_a_full_disk_until_there_is_room(
         assert len([record for record in records if record.levelno == logging.ERROR]) == 1
         broken.disk.disarm()
         await retried(broken.world, context_id)
-        live = await broken.world.runtime.rested(context_id)
+        live = await broken.world.runtime.turns.rested(context_id)
         assert (live.state, live.core.last_turn, broken.world.change.ran) == (Idle(), "interrupted", ["a"])
         assert (await client.request("GET", "/api/health"))["status"] == "ok"
         records = [record for record in caplog.records if record.name == "pilothouse.storage"]
         assert [record.levelno for record in records] == [logging.ERROR, logging.WARNING]
         await client.request("POST", f"/api/contexts/{context_id}/continue")
-        await broken.world.runtime.rested(context_id)
-        assert content_of((await broken.world.runtime.read_messages(context_id))[-1]) == "done"
+        await broken.world.runtime.turns.rested(context_id)
+        assert content_of((await broken.world.runtime.messages.read(context_id))[-1]) == "done"
 
 
 async def retried(world: World, context_id: str) -> None:
     """Advance the clock to the next attempt and wait for its result."""
     with world.runtime.signals([context_id]) as signals:
         world.ambient.advance(RETRY_INTERVAL_SECONDS)
-        live = await world.runtime.context(context_id)
+        live = await live_context(world.runtime, context_id)
         while isinstance(live.state, WaitingForRecovery):
             await signals.batch()
 

@@ -18,6 +18,7 @@ from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
 from tests.support.assertions import ended
 from tests.support.held_store import DONE, HeldStore, calls_answer, no_write, settle
+from tests.support.live_contexts import live_context
 
 CHINESE = "当前为思考模式，请切换到 build 模式执行操作"
 QUESTION = {"questions": [{"question": "Which one?", "options": ["a", "b"]}]}
@@ -219,7 +220,7 @@ async def test_a_turn_continues_after_its_chat_client_disconnects(tmp_path: Path
                 break
         await ended(stream)
         pay.release.set()
-        live = await world.runtime.rested("t")
+        live = await world.runtime.turns.rested("t")
         assert (live.state, pay.ran) == (Idle(), ["a"])
         while served.server_state.metrics.chats_open:
             await asyncio.sleep(0)
@@ -250,7 +251,7 @@ async def test_a_queued_message_is_not_in_the_stream_of_the_previous_turn(tmp_pa
         events += [event async for event in stream]
         assert "".join(each["text"] for each in data(events, "token")) == "first"
         assert names(events)[-1] == "done"
-        live = await world.runtime.rested("t")
+        live = await world.runtime.turns.rested("t")
         assert live.core.queue == ()
 
 
@@ -268,9 +269,9 @@ async def test_a_stopping_server_sends_an_error_then_done(tmp_path: Path) -> Non
 
 async def two_children_wait(world: World, workspace: Path) -> None:
     """The thread `t`, and below it two sub-agents that wait for a person."""
-    await world.runtime.create_context(workspace, context_id="t")
+    await world.runtime.contexts.create(workspace, context_id="t")
     for child in ("child-a", "child-b"):
-        await world.runtime.create_context(workspace, mode="supervised", parent="t", context_id=child)
+        await world.runtime.contexts.create(workspace, mode="supervised", parent="t", context_id=child)
         await world.turn(child)
 
 
@@ -287,10 +288,10 @@ async def test_a_decision_must_name_its_call_when_several_sub_agents_wait(tmp_pa
             await collected(resume(client, "t", {"decisions": [{"type": "approve"}]}))
         assert (refused.value.problem.status, refused.value.problem.code) == (409, "ambiguous_decision")
         events = await collected(resume(client, "t", {"decisions": [{"type": "approve", "id": calls[1]["id"]}]}))
-        await world.runtime.rested("child-b")
+        await world.runtime.turns.rested("child-b")
         assert world.change.ran == ["2"]
         pay.release.set()
-        await world.runtime.rested("t")
+        await world.runtime.turns.rested("t")
 
 
 @pytest.mark.parametrize("decision", [{"type": "edit"}, {"type": "approve", "args": {"text": "x"}}])
@@ -307,8 +308,8 @@ async def test_a_chat_sent_while_the_last_turn_closes_streams_from_its_own_begin
     store = HeldStore()
     answers = Answer(text="first"), Answer(text="second")
     async with chat_client(tmp_path, *answers, store=store) as (world, client, _):
-        await world.runtime.create_context(tmp_path, context_id="t")
-        live = await world.runtime.context("t")
+        await world.runtime.contexts.create(tmp_path, context_id="t")
+        live = await live_context(world.runtime, "t")
         release = store.hold(lambda _, change: change.core.turn is None)
         before = asyncio.ensure_future(collected(client.chat("t", "one")))
         await store.reached.wait()
@@ -353,7 +354,7 @@ async def test_decisions_over_several_conversations_are_checked_before_the_first
         await settle()
         assert world.change.ran == []
         pay.release.set()
-        await world.runtime.rested("t")
+        await world.runtime.turns.rested("t")
 
 
 @pytest.mark.parametrize(("finish", "code"), [("length", "answer_too_long"), ("content_filter", "answer_filtered")])

@@ -107,7 +107,7 @@ async def test_the_same_request_under_the_same_key_is_one_message(tmp_path: Path
         with pytest.raises(ServerError) as refused:
             await client.send(context_id, "something else", key="k1")
         assert (refused.value.problem.status, refused.value.problem.code) == (422, "key_reused")
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         page = await client.request("GET", f"/api/contexts/{context_id}/messages")
         assert [each["content"] for each in page["items"] if each["role"] == "user"] == ["hi"]
 
@@ -130,7 +130,7 @@ async def test_a_queue_is_listed_edited_and_emptied(tmp_path: Path) -> None:
         await client.request("DELETE", f"{path}/queue/{two['message_id']}")
         assert await refusal(client, "DELETE", f"{path}/queue/{two['message_id']}") == (404, "unknown_queued")
         pay.release.set()
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         page = await client.request("GET", f"{path}/messages")
         assert [each["content"] for each in page["items"] if each["role"] == "user"] == ["go", "rather this"]
 
@@ -153,7 +153,7 @@ async def test_calls_are_decided_one_by_one_together_and_explained(tmp_path: Pat
         decided = await client.request("POST", f"{path}/decide", {"decisions": both})
         assert [each["status"] for each in decided["items"]][1] == "rejected"
         assert len((await client.request("POST", f"{path}/approve-all", {"ids": [e["id"]]}))["items"]) == 1
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         assert world.change.ran == ["a", "c", "e"]
         page = await client.request("GET", f"{path}?limit=3")
         assert [each["id"] for each in page["items"]] == [a["id"], b["id"], c["id"]]
@@ -233,7 +233,7 @@ async def test_an_edited_message_and_the_one_before_lead_to_each_other_on_branch
         (first, *_) = (await client.request("GET", f"{path}/branches/main?before=1"))["message_ids"]
         body = {"payloads": [{"type": "text", "content": "said otherwise"}]}
         sent = await client.request("POST", f"{path}/messages/{first}/edit", body)
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         for active, other, here, there in [
             ("main-2", "main", sent["message_id"], first),
             ("main", "main-2", first, sent["message_id"]),
@@ -259,7 +259,7 @@ async def test_messages_are_paged_from_the_end_and_edited_in_place(tmp_path: Pat
         assert by_id == list(reversed(last["items"]))
         edited = {"payloads": [{"type": "text", "content": "uno"}]}
         await client.request("POST", f"{path}/{first['items'][0]['message_id']}/edit", edited)
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         page = await client.request("GET", path)
         assert [each["content"] for each in page["items"] if each["role"] == "user"] == ["uno"]
 
@@ -269,7 +269,7 @@ async def test_an_export_comes_back_by_import_but_only_beneath_the_roots(tmp_pat
     root.mkdir()
     outside.mkdir()
     world = World(root, DONE)
-    away = await world.runtime.create_context(outside, context_id="away")
+    away = await world.runtime.contexts.create(outside, context_id="away")
     async with world.runtime, Served(world.runtime, [root]) as served, served.client() as client:
         context_id = await world.start()
         await world.turn(context_id)
@@ -378,12 +378,12 @@ async def test_a_turn_is_cancelled_continued_paused_and_resumed(tmp_path: Path) 
         await pay.started.wait()
         await client.request("POST", f"{path}/pause")
         pay.release.set()
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         assert (await client.request("GET", path))["current_state"]["type"] == "paused"
         await client.request("POST", f"{path}/cancel")
         assert (await client.request("GET", path))["last_turn"] == "cancelled"
         await client.request("POST", f"{path}/continue")
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         assert (await client.request("GET", path))["last_turn"] == "complete"
 
 

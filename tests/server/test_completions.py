@@ -20,6 +20,7 @@ from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
 from tests.support.held_store import DONE, HeldStore, calls_answer
+from tests.support.live_contexts import live_context, live_context_at_rest
 
 PATH = "/v1/chat/completions"
 HELLO = [{"role": "user", "content": "hello"}]
@@ -109,7 +110,7 @@ async def test_earlier_messages_are_sent_to_the_model_unless_a_context_is_named(
         context_id = await world.start("agent")
         await client.request("POST", PATH, {"messages": history, "metadata": {"context_id": context_id}})
         assert "Ada" not in str(world.model.requests[-1].messages)
-        live = await world.runtime.context(context_id)
+        live = await world.runtime.contexts.get(context_id)
         assert live.core.mode == "review"
 
 
@@ -145,7 +146,7 @@ async def test_a_context_in_a_stricter_mode_stays_in_it(tmp_path: Path) -> None:
     async with serving(tmp_path, calls_answer(("change", "a")), completions_mode="agent") as (world, client, _):
         context_id = await world.start("plan")
         await client.request("POST", PATH, {"messages": HELLO, "metadata": {"context_id": context_id}})
-        assert (await world.runtime.context(context_id)).core.mode == "plan"
+        assert (await world.runtime.contexts.get(context_id)).core.mode == "plan"
         assert world.change.ran == []
 
 
@@ -172,7 +173,7 @@ async def test_waiting_calls_are_denied_after_the_client_disconnects(tmp_path: P
         async with http.post(served.url + PATH, json=body, headers=headers) as answer:
             context_id = answer.headers["x-pilothouse-context"]
             await answer.content.readline()
-        live = await world.runtime.rested(context_id)
+        live = await live_context_at_rest(world.runtime, context_id)
         with world.runtime.signals([context_id]) as signals:
             while live.core.turn is not None:
                 await anext(signals)
@@ -207,7 +208,7 @@ async def test_a_switch_to_a_stricter_mode_that_is_on_its_way_holds(tmp_path: Pa
         served.client() as client,
     ):
         context_id = await world.start("agent")
-        live = await world.runtime.context(context_id)
+        live = await live_context(world.runtime, context_id)
         release = store.hold(lambda _, change: change.core.mode == "plan")
         switching = asyncio.ensure_future(client.request("PUT", f"/api/contexts/{context_id}/mode", {"mode": "plan"}))
         await store.reached.wait()
@@ -256,8 +257,8 @@ async def test_a_store_that_refuses_the_denial_once_does_not_leave_the_call_wait
 async def test_of_several_usual_modes_the_strictest_is_taken(tmp_path: Path, modes: Any, chosen: str) -> None:
     world = World(tmp_path)
     async with world.runtime:
-        context_id = await world.runtime.create_context(tmp_path, usual_modes=modes)
-        assert (await world.runtime.context(context_id)).core.mode == chosen
+        context_id = await world.runtime.contexts.create(tmp_path, usual_modes=modes)
+        assert (await world.runtime.contexts.get(context_id)).core.mode == chosen
 
 
 @pytest.mark.parametrize("stream", [False, True])

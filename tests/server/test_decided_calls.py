@@ -25,13 +25,13 @@ async def test_a_late_decision_gets_the_earlier_decision(tmp_path: Path, first: 
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         context_id = await world.start("supervised")
         await world.turn(context_id)
-        calls, other = f"/api/contexts/{context_id}/tool-calls", (await world.runtime.pending_calls(context_id))[1]
-        call = (await world.runtime.pending_calls(context_id))[0]
+        calls, other = f"/api/contexts/{context_id}/tool-calls", (await world.runtime.calls.pending(context_id))[1]
+        call = (await world.runtime.calls.pending(context_id))[0]
         await client.request("POST", f"{calls}/{call.id}/{first}", {"reason": "no"} if first == "reject" else {})
         if when == "after it":
             await client.request("POST", f"{calls}/{other.id}/reject", {"reason": "no"})
-            await world.runtime.rested(context_id)
-        record = await world.runtime.call(context_id, call.id)
+            await world.runtime.turns.rested(context_id)
+        record = await world.runtime.calls.get(context_id, call.id)
         verdict = "approved" if first == "approve" else "rejected"
         ran = list(world.change.ran)
         for path, body in (
@@ -52,12 +52,12 @@ async def test_one_decided_call_makes_the_server_refuse_the_whole_request(tmp_pa
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         context_id = await world.start("supervised")
         await world.turn(context_id)
-        first, second = await world.runtime.pending_calls(context_id)
+        first, second = await world.runtime.calls.pending(context_id)
         calls = f"/api/contexts/{context_id}/tool-calls"
         await client.request("POST", f"{calls}/{first.id}/reject", {"reason": "no"})
         error = await conflict_of(client, f"{calls}/approve-all", {"ids": [second.id, first.id]})
         assert error.call_id == first.id
-        assert [call.id for call in await world.runtime.pending_calls(context_id)] == [second.id]
+        assert [call.id for call in await world.runtime.calls.pending(context_id)] == [second.id]
         assert world.change.ran == []
 
 
@@ -65,7 +65,7 @@ async def test_every_item_of_the_list_has_a_title(tmp_path: Path) -> None:
     world = World(tmp_path)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         await world.start()
-        await world.runtime.create_context(tmp_path, title="Named")
+        await world.runtime.contexts.create(tmp_path, title="Named")
         items = (await client.request("GET", "/api/contexts"))["items"]
         assert {item["title"] for item in items} == {None, "Named"}
 

@@ -49,7 +49,7 @@ async def test_an_edited_call_is_shown_with_its_own_diff_and_runs_as_shown(tmp_p
             "nothing is stored"
         )
         await client.request("POST", f"{calls}/decide", decision(call, arguments, edited["digest"]))
-        await world.runtime.rested(calls.split("/")[3])
+        await world.runtime.turns.rested(calls.split("/")[3])
         assert (world.workspace / "other.txt").read_text() == "mine\n"
 
 

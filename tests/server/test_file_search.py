@@ -19,6 +19,7 @@ from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from pilothouse.tools import file_index
 from pilothouse.tools.file_index import FileIndex, Listing, list_workspace
+from tests.support.live_contexts import pool_of
 
 LATER = 60.0
 
@@ -168,14 +169,16 @@ async def test_a_slow_walk_through_one_workspace_delays_no_other(
         plant(tmp_path, f"{name}/of-{name}.txt")
     async with searched_workspace(tmp_path) as here:
         runtime = here.world.runtime
-        ids = {name: await runtime.create_context(tmp_path / name) for name in ("slow", *names)}
-        task = asyncio.create_task(runtime.find_files(ids["slow"], "of"))
+        ids = {name: await runtime.contexts.create(tmp_path / name) for name in ("slow", *names)}
+        task = asyncio.create_task(runtime.workspaces.find_files(ids["slow"], "of"))
         await asyncio.to_thread(begun.wait)
         for _ in range(2):
             for name in names:
-                assert [each.path for each in (await runtime.find_files(ids[name], "of")).items] == [f"of-{name}.txt"]
+                assert [each.path for each in (await runtime.workspaces.find_files(ids[name], "of")).items] == [
+                    f"of-{name}.txt"
+                ]
         assert not task.done()
-        assert len(runtime.file_index._listings) <= file_index.MAX_LISTINGS + 1
+        assert len(pool_of(runtime).file_index._listings) <= file_index.MAX_LISTINGS + 1
         gate.set()
         assert [each.path for each in (await task).items] == ["of-slow.txt"]
 
@@ -197,7 +200,7 @@ async def test_a_walk_ends_when_its_last_waiter_is_cancelled(tmp_path: Path, mon
     plant(tmp_path, "one.txt")
     async with searched_workspace(tmp_path) as here:
         runtime = here.world.runtime
-        task = [asyncio.create_task(runtime.find_files(here.context_id, "one")) for _ in range(2)]
+        task = [asyncio.create_task(runtime.workspaces.find_files(here.context_id, "one")) for _ in range(2)]
         await asyncio.to_thread(begun.wait)
         task[0].cancel()
         await asyncio.wait({task[0]})

@@ -27,7 +27,7 @@ async def test_the_largest_image_is_sent_shown_and_read_back(tmp_path: Path) -> 
     async with serving(tmp_path, DONE, catalog=SEEING) as (world, client, _):
         context_id = await world.start()
         await client.request("POST", f"/api/contexts/{context_id}/messages", body(base64=data))
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         shown = msgspec.json.decode(world.model.requests[0].messages[1])["content"][1]
         assert shown["image_url"]["url"] == f"data:image/png;base64,{data}"
         page = await client.request("GET", f"/api/contexts/{context_id}/messages")
@@ -50,14 +50,14 @@ async def test_an_invalid_image_is_422_and_an_oversized_body_413(tmp_path: Path)
         ):
             assert await refusal(client, "POST", path, body(**image)) == (422, code)
         assert await refusal(client, "POST", path, body(base64="A" * 9_000_000)) == (413, "body_too_large")
-        assert (await world.runtime.context(context_id)).branches["main"].length == 0
+        assert (await world.runtime.contexts.get(context_id)).branches["main"].length == 0
 
 
 async def test_an_upload_can_be_shown_queued_and_edited(tmp_path: Path) -> None:
     store = MemoryStore(tmp_path / "artifacts")
     async with serving(tmp_path, Answer(text="x", silence=0), store=store) as (world, client, _):
         context_id = await world.start()
-        upload = await world.runtime.add_file(context_id, "shot.png", picture())
+        upload = await world.runtime.uploads.add(context_id, "shot.png", picture())
         await client.request("POST", f"/api/contexts/{context_id}/messages", body(path=upload.path))
         queued = await client.request(
             "POST", f"/api/contexts/{context_id}/messages", {**body(base64=PICTURE), "queue": True}
@@ -68,7 +68,7 @@ async def test_an_upload_can_be_shown_queued_and_edited(tmp_path: Path) -> None:
         assert await refusal(client, "PATCH", f"{place}/{queued['message_id']}", body()) == (422, "image_source")
         changed = await client.request("PATCH", f"{place}/{queued['message_id']}", body(path=upload.path))
         assert changed["items"][0]["messages"][1]["path"] == upload.path
-        await world.runtime.cancel(context_id)
+        await world.runtime.turns.cancel(context_id)
         page = await client.request("GET", f"/api/contexts/{context_id}/messages")
         first = next(each for each in page["items"] if each["type"] == "image")
         assert first["path"] == upload.path

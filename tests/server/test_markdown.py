@@ -65,13 +65,13 @@ async def test_each_message_has_author_and_time_and_each_call_its_outcome(tmp_pa
     world = World(tmp_path, LOOKS, Answer(text="Seen."), CHANGES, Answer(text="Well then."))
     async with opened(world) as http:
         context_id = await world.start("supervised")
-        await world.runtime.set_title(context_id, "A *look* at `things`")
+        await world.runtime.contexts.change(context_id, title="A *look* at `things`")
         await world.turn(context_id, "Please look.")
-        await world.runtime.approve_all(context_id)
-        await world.runtime.rested(context_id)
+        await world.runtime.calls.approve_all(context_id)
+        await world.runtime.turns.rested(context_id)
         await world.turn(context_id, "Please change.")
-        await world.runtime.reject_all(context_id, reason="Not now.")
-        await world.runtime.rested(context_id)
+        await world.runtime.calls.reject_all(context_id, reason="Not now.")
+        await world.runtime.turns.rested(context_id)
         text = await exported(http, context_id)
     assert headings(text)[0] == r"# A \*look\* at \`things\`"
     assert author_headings(text) == [f"## {each}" for each in ("User", "Assistant", "Tool", "Assistant") * 2]
@@ -185,7 +185,7 @@ async def test_another_branch_can_be_exported_and_an_unknown_one_is_refused(tmp_
     async with opened(world) as http:
         context_id = await world.start("agent")
         await world.turn(context_id, "first")
-        await world.runtime.create_branch(context_id, "idea")
+        await world.runtime.branches.create(context_id, "idea")
         await world.turn(context_id, "second")
         assert "Two." in await exported(http, context_id)
         other = await exported(http, context_id, "&branch=idea")
@@ -200,7 +200,7 @@ async def test_notes_errors_files_and_images_are_exported_too(tmp_path: Path) ->
     world = World(tmp_path, Answer(text="Read."))
     async with opened(world) as http:
         context_id = await world.start("agent")
-        await world.runtime.switch_mode(context_id, "plan")
+        await world.runtime.modes.switch(context_id, "plan")
         payloads: list[Any] = [
             {"type": "text", "content": "see"},
             {"type": "file_reference", "path": "notes.txt", "range": {"start_line": 1, "end_line": 1}},
@@ -209,8 +209,8 @@ async def test_notes_errors_files_and_images_are_exported_too(tmp_path: Path) ->
         ]
         async with http.post(f"/api/contexts/{context_id}/messages", json={"payloads": payloads}) as answer:
             assert answer.status == 202
-        await world.runtime.rested(context_id)
-        await world.runtime.add_overview(context_id)
+        await world.runtime.turns.rested(context_id)
+        await world.runtime.workspaces.add_overview(context_id)
         await world.turn(context_id, "once more, but the script is over")
         text = await exported(http, context_id)
     for expected in (
@@ -241,7 +241,7 @@ async def test_the_file_has_the_name_of_the_conversation_made_safe(
     world = World(tmp_path)
     async with opened(world) as http:
         context_id = await world.start("agent")
-        await world.runtime.set_title(context_id, title)
+        await world.runtime.contexts.change(context_id, title=title)
         for query, ending in (("?format=markdown", "md"), ("", "jsonl")):
             async with http.get(f"/api/contexts/{context_id}/export{query}") as answer:
                 disposition = answer.headers["content-disposition"]
@@ -259,7 +259,7 @@ async def test_a_long_conversation_comes_in_pieces_that_make_the_whole(
         context_id = await world.start("agent")
         for number in range(10):
             await world.turn(context_id, f"Question {number}.")
-        pieces = [piece async for piece in world.runtime.export_markdown(context_id)]
+        pieces = [piece async for piece in world.runtime.exports.markdown(context_id)]
         assert len(pieces) == 11
         text = b"".join(pieces).decode()
         matches = re.findall(r"^(?:Question|Answer) \d", text, re.MULTILINE)
@@ -268,4 +268,4 @@ async def test_a_long_conversation_comes_in_pieces_that_make_the_whole(
 
 
 async def _whole(world: World, context_id: str) -> str:
-    return b"".join([piece async for piece in world.runtime.export_markdown(context_id)]).decode()
+    return b"".join([piece async for piece in world.runtime.exports.markdown(context_id)]).decode()

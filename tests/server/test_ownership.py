@@ -15,6 +15,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from tests.support.held_store import DONE, calls_answer
+from tests.support.live_contexts import live_context, pool_of
 
 
 async def drained(events: Any) -> list[tuple[str, Any]]:
@@ -104,8 +105,8 @@ async def test_a_thread_of_an_earlier_version_stays_with_its_owner_and_blocks_no
     world = World(tmp_path, *[DONE] * 4)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as alice:
         token = served.tokens.add("bob")
-        context_id = await world.runtime.create_context(tmp_path, context_id="work", by="local")
-        live = await world.runtime.context(context_id)
+        context_id = await world.runtime.contexts.create(tmp_path, context_id="work", by="local")
+        live = await live_context(world.runtime, context_id)
         draft = live.draft()
         draft.core["owner"] = "bob"  # as an earlier version that gave an id to its first user
         await live.commit(draft)
@@ -125,7 +126,7 @@ async def test_the_same_thread_begun_twice_at_once_is_one_context(tmp_path: Path
         body = {"message": "x"}
         both = await asyncio.gather(*(answer_of(served, bob, "POST", "/api/chat/work", body) for _ in range(2)))
         assert {status for status, _ in both} <= {200, 409}  # 409 where the other turn still runs
-        (one,) = (await world.runtime.contexts(owner="bob")).items
+        (one,) = (await world.runtime.contexts.list(owner="bob")).items
         assert one.context_id == "work~bob"
 
 
@@ -135,13 +136,13 @@ async def test_a_guessed_name_opens_no_context_of_another_user(tmp_path: Path) -
     workspace.mkdir()
     stored = World(workspace, store=FileStore(data, now=lambda: "2026-01-01T00:00:00.000Z"))
     async with stored.runtime:
-        await stored.runtime.create_context(workspace, context_id="work")
+        await stored.runtime.contexts.create(workspace, context_id="work")
     world = World(workspace, store=FileStore(data, now=lambda: "2026-01-01T00:00:00.000Z"))
     async with world.runtime, Served(world.runtime, [workspace]) as served:
         bob = served.tokens.add("bob")
         for name in ("work", "work~local", "work~bob", "idle"):
             assert (await answer_of(served, bob, "GET", f"/api/contexts/{name}"))[0] == 404
-            assert world.runtime.in_memory() == ()
+            assert pool_of(world.runtime).in_memory() == ()
 
 
 async def test_a_damaged_context_of_another_user_is_404(tmp_path: Path) -> None:
@@ -174,7 +175,7 @@ async def test_a_request_whose_body_comes_after_the_context_has_changed_hands_is
             answer = await reader.readuntil(b"\r\n")
             writer.close()
             assert answer.startswith(b"HTTP/1.1 404")
-            assert isinstance((await world.runtime.context("work")).state, AwaitingToolApproval)
+            assert isinstance((await world.runtime.contexts.get("work")).state, AwaitingToolApproval)
             assert world.change.ran == []
 
 
@@ -189,7 +190,7 @@ async def test_a_request_whose_body_comes_after_its_user_was_removed_is_401(tmp_
         writer.write(b"}")
         assert (await reader.readuntil(b"\r\n")).startswith(b"HTTP/1.1 401")
         writer.close()
-        assert (await world.runtime.contexts()).items == ()
+        assert (await world.runtime.contexts.list()).items == ()
 
 
 async def test_a_stream_ends_with_its_context_and_shows_nothing_of_the_next_owners(tmp_path: Path) -> None:
@@ -242,7 +243,7 @@ async def test_an_import_is_not_bound_to_another_users_context_as_parent(tmp_pat
             lines[1]["core"]["parent"] = hers
             assert await import_to(served, token, lines, f"context_id=evil&grants={grants}") == 201
             await bob.send("evil", "go")
-            await world.runtime.rested("evil~bob")
+            await world.runtime.turns.rested("evil~bob")
             assert world.change.ran == []
             assert (await alice.request("GET", f"/api/contexts/{hers}"))["waiting_below"] == []
             assert (await alice.request("GET", f"/api/contexts?parent={hers}"))["items"] == []
@@ -301,7 +302,7 @@ async def test_copying_an_upload_reveals_no_folder_outside(tmp_path: Path) -> No
     world = World(root, DONE, store=FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z"))
     async with world.runtime, Served(world.runtime, [root]) as served, served.client() as client:
         created = (await client.request("POST", "/api/contexts", {}))["context_id"]
-        await world.runtime.add_file(created, "x", b"x")
+        await world.runtime.uploads.add(created, "x", b"x")
         for prefix in ("../", f"{tmp_path}/"):
             answers = []
             for name in ("hidden", "absent"):
@@ -325,7 +326,7 @@ async def test_a_context_whose_folder_became_a_link_outside_works_on_nothing_the
         assert await upload(served, created) == "outside_roots"
         body = {"payloads": [{"type": "file_reference", "path": "secret.txt"}]}
         await client.request("POST", f"/api/contexts/{created}/messages", body)
-        await world.runtime.rested(created)
+        await world.runtime.turns.rested(created)
         assert "plum" not in str((await client.request("GET", f"/api/contexts/{created}/messages"))["items"])
     assert sorted(path.name for path in outside.iterdir()) == ["secret.txt"]
 

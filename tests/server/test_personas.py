@@ -92,7 +92,7 @@ async def test_a_persona_can_be_chosen_at_creation_and_later(world: World) -> No
 
 async def test_personas_of_another_users_context_are_404(world: World) -> None:
     async with opened(world) as (client, _):
-        theirs = await world.runtime.create_context(world.workspace, by="somebody")
+        theirs = await world.runtime.contexts.create(world.workspace, by="somebody")
         for context_id in (theirs, "nothing"):
             status, code, _ = await refused(client, "GET", f"/api/personas?context_id={context_id}")
             assert (status, code) == (404, "unknown_context")

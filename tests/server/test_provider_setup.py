@@ -26,6 +26,7 @@ from pilothouse.testing.provider import FakeProvider
 from pilothouse.testing.served import Served
 from tests.cli.test_serve import ran, served
 from tests.support.assertions import content_of, instance_of
+from tests.support.live_contexts import pool_of
 
 KEY = "sk-nobody-may-see-this-Zx9Q"
 JSON = {"content-type": "application/json"}
@@ -53,10 +54,10 @@ class SetupServer:
 
     async def turn(self) -> str:
         """The answer in a new conversation."""
-        context_id = await self.runtime.create_context(self.workspace, mode="ask")
-        await self.runtime.send(context_id, "hello")
-        await self.runtime.rested(context_id)
-        return str(getattr((await self.runtime.read_messages(context_id))[-1], "content", ""))
+        context_id = await self.runtime.contexts.create(self.workspace, mode="ask")
+        await self.runtime.messages.send(context_id, "hello")
+        await self.runtime.turns.rested(context_id)
+        return str(getattr((await self.runtime.messages.read(context_id))[-1], "content", ""))
 
 
 @asynccontextmanager
@@ -194,20 +195,20 @@ async def test_an_answer_in_progress_is_completed_by_the_old_provider(tmp_path: 
     first = FakeProvider(Script(turn=(slow,)), key=KEY)
     async with first, fake("From the second.") as second, setup_server(tmp_path) as here:
         await here.request("PUT", "", setup_body(first, model="slow"))
-        context_id = await here.runtime.create_context(here.workspace, mode="ask")
+        context_id = await here.runtime.contexts.create(here.workspace, mode="ask")
         stream = here.client.events("GET", f"/api/contexts/{context_id}/stream")
         await anext(stream)
-        await here.runtime.send(context_id, "hello")
+        await here.runtime.messages.send(context_id, "hello")
         async for name, _ in stream:
             if name == "ContentDelta":
                 break
         await here.request("PUT", "", setup_body(second, model="fast"))
-        await here.runtime.rested(context_id)
-        answer = (await here.runtime.read_messages(context_id))[-1]
+        await here.runtime.turns.rested(context_id)
+        answer = (await here.runtime.messages.read(context_id))[-1]
         assert (content_of(answer), instance_of(Text, answer).ended) == ("word " * 60, "complete")
-        await here.runtime.send(context_id, "and now?")
-        await here.runtime.rested(context_id)
-        assert content_of((await here.runtime.read_messages(context_id))[-1]) == "From the second."
+        await here.runtime.messages.send(context_id, "and now?")
+        await here.runtime.turns.rested(context_id)
+        assert content_of((await here.runtime.messages.read(context_id))[-1]) == "From the second."
 
 
 async def test_a_retry_uses_the_new_provider_and_one_of_its_models(tmp_path: Path) -> None:
@@ -215,16 +216,16 @@ async def test_a_retry_uses_the_new_provider_and_one_of_its_models(tmp_path: Pat
     first = FakeProvider(Script(turn=(busy,)), key=KEY)
     async with first, fake("From the second.") as second, setup_server(tmp_path) as here:
         await here.request("PUT", "", setup_body(first, model="slow"))
-        context_id = await here.runtime.create_context(here.workspace, mode="ask")
+        context_id = await here.runtime.contexts.create(here.workspace, mode="ask")
         stream = here.client.events("GET", f"/api/contexts/{context_id}/stream")
-        await here.runtime.send(context_id, "hello")
+        await here.runtime.messages.send(context_id, "hello")
         async for _ in stream:
-            if isinstance((await here.runtime.context(context_id)).state, TransientError):
+            if isinstance((await here.runtime.contexts.get(context_id)).state, TransientError):
                 break
         await here.request("PUT", "", setup_body(second, model="fast"))
-        await here.runtime.retry_now(context_id)
-        await here.runtime.rested(context_id)
-        assert content_of((await here.runtime.read_messages(context_id))[-1]) == "From the second."
+        await here.runtime.turns.retry_now(context_id)
+        await here.runtime.turns.rested(context_id)
+        assert content_of((await here.runtime.messages.read(context_id))[-1]) == "From the second."
         assert [request["model"] for request in second.requests] == ["fast"]
 
 
@@ -232,7 +233,7 @@ async def test_a_conversation_may_only_choose_a_model_of_the_present_provider(tm
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/config.toml").write_text("[models.large]\nwindow = 1000\n")
     async with fake() as provider, setup_server(tmp_path) as here:
-        context_id = await here.runtime.create_context(here.workspace)
+        context_id = await here.runtime.contexts.create(here.workspace)
         path = f"/api/contexts/{context_id}"
         with pytest.raises(ServerError, match="large"):
             await here.client.request("PATCH", path, {"model": "large"})
@@ -476,7 +477,7 @@ async def test_a_provider_that_cannot_be_built_is_not_stored(tmp_path: Path) -> 
 async def test_a_window_learned_from_one_provider_does_not_apply_to_another(tmp_path: Path) -> None:
     async with fake() as provider, setup_server(tmp_path) as here:
         await here.request("PUT", "", setup_body(provider, model="small"))
-        parts = here.runtime.dependencies
+        parts = pool_of(here.runtime).dependencies
         usual = parts.budget_of("small").tokens
         parts.catalog.learn_window("small", 1000)
         assert parts.budget_of("small").tokens == 1000
@@ -509,4 +510,4 @@ async def test_concurrent_changes_leave_the_last_written_credentials(tmp_path: P
         bodies = [{"base_url": NOWHERE, "model": f"m{number}"} for number in range(10)]
         await asyncio.gather(*[here.request("PUT", "", body) for body in bodies])
         stored = json.loads((tmp_path / "data/credentials.json").read_text())
-        assert (await here.request("GET"))["model"] == stored["model"] == here.runtime.dependencies.model
+        assert (await here.request("GET"))["model"] == stored["model"] == pool_of(here.runtime).dependencies.model

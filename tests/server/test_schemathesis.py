@@ -227,21 +227,23 @@ class SceneServer:
         context_id = await self._world.start("agent")
         await self._renew_session(context_id)
         await self._world.turn(context_id, PRINT)
-        (printed, _) = (await runtime.read_calls(context_id)).items
-        await runtime.add_file(context_id, "notes.txt", b"some bytes")
-        await runtime.compress(context_id)  # the context has a change to undo, and again messages to compress
+        (printed, _) = (await runtime.calls.read(context_id)).items
+        await runtime.uploads.add(context_id, "notes.txt", b"some bytes")
+        await runtime.compression.compress(
+            context_id
+        )  # the context has a change to undo, and again messages to compress
         await self._world.turn(context_id, "after it " * 200)
-        await runtime.create_branch(context_id, "idea")
-        await runtime.switch_branch(context_id, "idea")
+        await runtime.branches.create(context_id, "idea")
+        await runtime.branches.switch(context_id, "idea")
         await self._world.turn(context_id, "on another branch")
-        await runtime.switch_branch(context_id, "main")
-        rule = await runtime.give_rule("ask", Scope(tool="look"), context_id=context_id)
-        await runtime.switch_mode(context_id, "review")
+        await runtime.branches.switch(context_id, "main")
+        rule = await runtime.rules.give("ask", Scope(tool="look"), context_id=context_id)
+        await runtime.modes.switch(context_id, "review")
         await self._bring_to(kind, context_id)
-        (queued,) = await runtime.queued(context_id)
-        (*_, call) = (await runtime.read_calls(context_id)).items
-        messages = await runtime.read_messages(context_id, branch="main", limit=100)
-        other = await runtime.read_ids(context_id, "idea", limit=100)
+        (queued,) = await runtime.queue.read(context_id)
+        (*_, call) = (await runtime.calls.read(context_id)).items
+        messages = await runtime.messages.read(context_id, branch="main", limit=100)
+        other = await runtime.messages.read_ids(context_id, "idea", limit=100)
         return {
             "context_id": context_id,
             "message_id": next(message.id for message in messages if message.role == "user"),
@@ -250,7 +252,7 @@ class SceneServer:
             "call_id": call.id,
             "digest": call.digest,
             "printed": printed.id,
-            "trust": (await runtime.folder_trust(context_id)).digest,
+            "trust": (await runtime.workspaces.trust_status(context_id)).digest,
             "rule_id": rule.id,
             "lasting_rule_id": lasting.id,
         }
@@ -259,12 +261,12 @@ class SceneServer:
         """A rule that changes nothing. All other rules of the user are revoked."""
         runtime = self._world.runtime
         wanted: tuple[RuleEffect, Scope] = ("ask", Scope(tool="another"))
-        rules = await runtime.rules()
+        rules = await runtime.rules.read()
         fitting = [rule for rule in rules if (rule.effect, rule.scope, rule.lifetime) == (*wanted, Lifetime())]
-        standing_rule = fitting[0] if fitting else await runtime.give_rule(*wanted)
+        standing_rule = fitting[0] if fitting else await runtime.rules.give(*wanted)
         for rule in rules:
             if rule.id != standing_rule.id:
-                await runtime.revoke_rule(rule.id)
+                await runtime.rules.revoke(rule.id)
         return standing_rule
 
     async def _renew_session(self, context_id: str) -> None:
@@ -280,22 +282,22 @@ class SceneServer:
     async def _bring_to(self, kind: str, context_id: str) -> None:
         runtime = self._world.runtime
         text = f"{HOLD} in {context_id}"
-        await runtime.send(context_id, {"asking": ASK, "running": text, "paused": text}.get(kind, CHANGE))
-        await runtime.send(context_id, "later", queue=True)
+        await runtime.messages.send(context_id, {"asking": ASK, "running": text, "paused": text}.get(kind, CHANGE))
+        await runtime.messages.send(context_id, "later", queue=True)
         if kind in ("running", "paused"):
             await self._hold.begun[text].wait()
         else:
-            await runtime.rested(context_id)
+            await runtime.turns.rested(context_id)
         if kind == "paused":
-            await runtime.pause(context_id)
+            await runtime.turns.pause(context_id)
             self._hold.gates[text].set()
-            await runtime.rested(context_id)
+            await runtime.turns.rested(context_id)
         if kind == "resting":
-            await runtime.cancel(context_id)
-            await runtime.elevate(context_id, minutes=5)
+            await runtime.turns.cancel(context_id)
+            await runtime.modes.elevate(context_id, minutes=5)
 
     async def _export(self, context_id: str) -> bytes:
-        return b"".join([piece async for piece in self._world.runtime.export_context(context_id)])
+        return b"".join([piece async for piece in self._world.runtime.exports.create(context_id)])
 
 
 @pytest.fixture(scope="module")

@@ -228,9 +228,9 @@ async def test_a_tab_whose_id_has_changed_hands_is_not_shown(tmp_path: Path) -> 
         Served(world.runtime, [tmp_path]) as served,
         Client(served.url, served.tokens.add("bob")) as bob,
     ):
-        context_id = await world.runtime.create_context(tmp_path, by="bob")
+        context_id = await world.runtime.contexts.create(tmp_path, by="bob")
         await bob.request("PUT", "/api/session/active-context", {"context_id": context_id})
-        await world.runtime.delete_context(context_id)
-        await world.runtime.create_context(tmp_path, context_id=context_id, title="a secret plan")
+        await world.runtime.contexts.delete(context_id)
+        await world.runtime.contexts.create(tmp_path, context_id=context_id, title="a secret plan")
         session = await get(bob)
         assert (session["open_contexts"], session["active_context_id"]) == ([], None)

@@ -29,6 +29,7 @@ from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from tests.support.assertions import ended
 from tests.support.held_store import DONE, calls_answer
+from tests.support.live_contexts import live_context
 from tests.support.scale import HANG_SECONDS
 
 LONG = '\x01\x1b"\\😀好' * 500
@@ -62,7 +63,7 @@ async def test_signals_of_a_streaming_message_have_its_sequence_and_not_its_text
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         context_id = await world.start()
         await client.send(context_id, "go")
-        live = await world.runtime.context(context_id)
+        live = await live_context(world.runtime, context_id)
         with world.runtime.signals([context_id]) as signals:
             while live.delta_writer is None or not live.delta_writer.flushed:
                 await anext(signals)
@@ -77,7 +78,7 @@ async def test_signals_of_a_streaming_message_have_its_sequence_and_not_its_text
         sequences = [delta[1], *[data async for name, data in until(raw, "MessageCompleted") if name == "ContentDelta"]]
         assert [data["sequence"] for data in sequences] == sorted(data["sequence"] for data in sequences)
         assert "piece" not in str(sequences)
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         whole = await client.request("GET", path)
         assert [each["delta"] for each in whole] == [f"piece{number} " for number in range(300)]
         for start in (0, 1, 150, 299, 300, 301, 10**9):
@@ -268,8 +269,8 @@ async def test_watchers_of_a_parent_are_notified_when_a_sub_agent_rests(tmp_path
     world = World(tmp_path, calls_answer(("pay", "a")), DONE, tools=[pay])
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         parent = await world.start("supervised")
-        child = await world.runtime.create_context(tmp_path, parent=parent, mode="supervised")
-        await world.runtime.context(child)
+        child = await world.runtime.contexts.create(tmp_path, parent=parent, mode="supervised")
+        await world.runtime.contexts.get(child)
         stream = client.events("GET", f"/api/contexts/{parent}/stream")
         await first(stream, "ContextChanged")
         await client.send(child, "go")
@@ -293,6 +294,6 @@ async def test_an_unreadable_token_file_ends_no_open_stream(tmp_path: Path) -> N
         content = served.tokens.path.read_bytes()
         served.tokens.path.write_bytes(b"{")
         await asyncio.sleep(0.05)
-        await world.runtime.set_title(context_id, "another")
+        await world.runtime.contexts.change(context_id, title="another")
         assert (await first(stream, "ContextChanged"))["fields"] == ["title"]
         served.tokens.path.write_bytes(content)

@@ -18,6 +18,7 @@ from pilothouse.sse import sse_events
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from tests.support.assertions import instance_of, present
+from tests.support.live_contexts import live_context_at_rest
 
 DELTAS = 20_000
 CALLS = 100
@@ -128,7 +129,7 @@ async def test_a_stalled_reader_delays_neither_the_turn_nor_other_readers(tmp_pa
             await until(lambda: counts.chats_open == 1 and bool(world.entered))
             shrink(served)
 
-            live = await world.runtime.rested(context_id)  # no stalled reader has read anything
+            live = await world.runtime.turns.rested(context_id)  # no stalled reader has read anything
             assert live.core.last_turn == "complete"
             await copy.until(is_whole)
             assert copy.text(copy.order[1]) == text
@@ -181,7 +182,7 @@ async def test_a_reader_that_resumes_gets_few_signals_and_converges(tmp_path: Pa
         chat = StalledClient(served, "POST", f"/api/chat/{context_id}", {"message": "go"})
         await until(lambda: counts.chats_open == 1 and bool(world.entered))
         shrink(served)
-        live = await world.runtime.rested(context_id)
+        live = await live_context_at_rest(world.runtime, context_id)
 
         signals_read = await signals.wake(lambda name, data: data.get("version") == live.version)
         assert len(signals_read) < hub.published // 10

@@ -28,6 +28,7 @@ from pilothouse.testing.world import World
 from pilothouse.tools.builtin.execute import Execute
 from pilothouse.tools.function_tools import tools_of_file, tools_of_packages
 from pilothouse.tools.registry import Registry
+from tests.support.live_contexts import live_context
 from tests.support.mcp_tools import DONE, answer_with_calls, runs, world_with_tools
 
 LOOK = answer_with_calls(("look", {"text": "x"}))
@@ -55,11 +56,11 @@ async def tools_of(client: Client) -> dict[str, Any]:
 
 
 async def statuses(runtime: Runtime, context_id: str) -> list[str]:
-    return [call.status for call in (await runtime.read_calls(context_id)).items]
+    return [call.status for call in (await runtime.calls.read(context_id)).items]
 
 
 async def results(runtime: Runtime, context_id: str) -> list[str]:
-    messages = await runtime.read_messages(context_id, branch="main", limit=100)
+    messages = await runtime.messages.read(context_id, branch="main", limit=100)
     return [message.content for message in messages if isinstance(message, ToolResult)]
 
 
@@ -80,7 +81,7 @@ async def test_a_tool_that_is_switched_off_is_not_offered_and_not_run_until_it_i
         assert await statuses(world.runtime, context_id) == ["executed", "denied", "executed"]
         offered = ["look" in {tool.name for tool in request.tools} for request in world.model.requests]
         assert offered == [True, True, False, False, True, True]
-        assert isinstance((await world.runtime.context(context_id)).state, Idle), "it is no wall"
+        assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle), "it is no wall"
 
 
 async def test_a_disabled_tool_is_not_offered_in_the_next_round_of_an_open_turn(tmp_path: Path) -> None:
@@ -88,11 +89,11 @@ async def test_a_disabled_tool_is_not_offered_in_the_next_round_of_an_open_turn(
     world = world_with_tools(tmp_path, answer_with_calls(("hold", {})), LOOK, DONE, tools=[hold])
     async with opened(world) as client:
         context_id = await world.start()
-        await world.runtime.send(context_id, "go")
+        await world.runtime.messages.send(context_id, "go")
         await hold.started.wait()
         await switch(client, "look", False)
         hold.release.set()
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         offered = ["look" in {tool.name for tool in request.tools} for request in world.model.requests]
         assert offered == [True, False, False]
         assert await statuses(world.runtime, context_id) == ["executed", "denied"]
@@ -106,7 +107,7 @@ async def test_calls_that_wait_in_open_contexts_are_denied_at_once(tmp_path: Pat
             await world.turn(context_id)
         await switch(client, "change", False)
         for context_id in contexts:
-            await world.runtime.rested(context_id)
+            await world.runtime.turns.rested(context_id)
             assert await statuses(world.runtime, context_id) == ["denied"]
         await switch(client, "change", True)
         assert world.change.ran == []
@@ -258,7 +259,7 @@ async def test_a_white_list_allows_only_named_commands_without_approval(
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id)
-        waits = isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+        waits = isinstance((await world.runtime.contexts.get(context_id)).state, AwaitingToolApproval)
         assert waits != runs_by_itself
         assert (world.workspace / "x").read_text() == "still here"
 
@@ -482,9 +483,9 @@ async def test_a_slow_synchronous_function_blocks_nobody_and_ends_at_its_limit(t
     world = world_with_tools(tmp_path, answer_with_calls(("sleeps", {})), DONE, tools=tools)
     async with world.runtime:
         context_id = await world.start()
-        await world.runtime.send(context_id, "go")
+        await world.runtime.messages.send(context_id, "go")
         ticks = 0
-        live = await world.runtime.context(context_id)
+        live = await live_context(world.runtime, context_id)
         while live.task is not None:
             await asyncio.sleep(0.01)
             ticks += 1
@@ -513,9 +514,9 @@ async def test_the_settings_name_the_files_beside_them(tmp_path: Path) -> None:
     async with runtime_of(
         tmp_path, answer_with_calls(("wind", {"place": "Kiel"}), ("fails", {"why": "x"})), DONE
     ) as runtime:
-        context_id = await runtime.create_context(tmp_path / "workspace")
-        await runtime.send(context_id, "go")
-        await runtime.rested(context_id)
+        context_id = await runtime.contexts.create(tmp_path / "workspace")
+        await runtime.messages.send(context_id, "go")
+        await runtime.turns.rested(context_id)
         assert await statuses(runtime, context_id) == ["executed", "denied"]
 
 
@@ -603,9 +604,9 @@ async def test_an_installed_package_brings_tools(tmp_path: Path, package: str) -
     assert life == []
     async with runtime:
         assert life == ["start"]
-        context_id = await runtime.create_context(tmp_path / "workspace")
-        await runtime.send(context_id, "go")
-        await runtime.rested(context_id)
+        context_id = await runtime.contexts.create(tmp_path / "workspace")
+        await runtime.messages.send(context_id, "go")
+        await runtime.turns.rested(context_id)
         assert sorted(await results(runtime, context_id)) == ["Kiel: high", "full"]
     assert life == ["start", "stop"]
 
@@ -668,4 +669,4 @@ async def test_a_tool_that_fails_to_stop_does_not_keep_others_or_the_store_from_
     assert "stop one" in life
     again = world_with_tools(tmp_path, ids_from=1000)
     async with again.runtime:  # the store's lock is free again
-        assert (await again.runtime.context(context_id)).id == context_id
+        assert (await again.runtime.contexts.get(context_id)).id == context_id

@@ -22,6 +22,7 @@ from pilothouse.testing.world import World
 from tests.cli.test_serve import ran
 from tests.server.test_ownership import answer_of, export_of, import_to
 from tests.support.held_store import DONE
+from tests.support.live_contexts import live_context
 from tests.support.mcp_tools import answer_with_calls, builtin_tools_for_world, configuration, files_at, writes
 
 
@@ -91,7 +92,7 @@ async def test_a_user_with_roots_works_beneath_them_and_nowhere_else(tmp_path: P
 
 async def test_an_import_does_not_take_a_user_outside_their_roots(tmp_path: Path) -> None:
     async with two_user_server(tmp_path) as here:
-        context_id = await here.world.runtime.create_context(here.root / "secret")
+        context_id = await here.world.runtime.contexts.create(here.root / "secret")
         lines = await export_of(here.served, TOKEN, context_id)
         assert await import_to(here.served, here.token, lines, "context_id=mine") == 422
         assert await import_to(here.served, here.token, lines, "context_id=mine&workspace=link") == 422
@@ -104,12 +105,12 @@ async def test_an_older_conversation_touches_nothing_outside_its_owners_roots(tm
     async with two_user_server(tmp_path, writes("new.txt", "x"), DONE, looks, DONE) as here:
         runtime = here.world.runtime
         object.__setattr__(here.world.dependencies, "user_roots", {})
-        context_id = await runtime.create_context(here.root / "secret", mode="agent", by="anna")
+        context_id = await runtime.contexts.create(here.root / "secret", mode="agent", by="anna")
         await here.world.turn(context_id, "write")
         assert (here.root / "secret/new.txt").exists()
-        await runtime.add_file(context_id, "note.txt", b"mine")
+        await runtime.uploads.add(context_id, "note.txt", b"mine")
         here.restrict()
-        live = await runtime.context(context_id)
+        live = await live_context(runtime, context_id)
         live.forget_workspace()  # roots change with a restart, when no context is in memory
         path = f"/api/contexts/{context_id}"
         for method, route, body in (
@@ -129,7 +130,7 @@ async def test_an_older_conversation_touches_nothing_outside_its_owners_roots(tm
             live.workspace()
         payloads = [{"type": "text", "content": "read"}, {"type": "file_reference", "path": "plan.txt"}]
         assert (await here.answer("POST", f"{path}/messages", {"payloads": payloads}))[0] == 202
-        await runtime.rested(context_id)
+        await runtime.turns.rested(context_id)
         status, text = await here.answer("GET", f"{path}/messages")
         assert status == 200
         assert "plum" not in text
@@ -142,8 +143,8 @@ async def test_additional_folders_are_reached_only_within_a_users_roots(tmp_path
     async with two_user_server(
         tmp_path, extra_roots=[Root(beside, writable=False), Root(inside, writable=True)]
     ) as here:
-        theirs = await here.world.runtime.context(await here.world.runtime.create_context(inside, by="anna"))
-        ours = await here.world.runtime.context(await here.world.runtime.create_context(inside))
+        theirs = await live_context(here.world.runtime, await here.world.runtime.contexts.create(inside, by="anna"))
+        ours = await live_context(here.world.runtime, await here.world.runtime.contexts.create(inside))
         assert [root.path for root in theirs.dependencies.extra_roots_of("anna")] == [inside]
         with pytest.raises(ToolError):
             theirs.workspace().read(str(beside / "plan.txt"))
@@ -153,9 +154,9 @@ async def test_additional_folders_are_reached_only_within_a_users_roots(tmp_path
 async def test_a_sub_agent_stays_within_the_roots_of_its_user(tmp_path: Path) -> None:
     async with two_user_server(tmp_path) as here:
         runtime = here.world.runtime
-        parent = await runtime.create_context(here.root / "anna", by="anna")
+        parent = await runtime.contexts.create(here.root / "anna", by="anna")
         with pytest.raises(InvalidInput, match="opens to you"):
-            await runtime.create_context(here.root / "secret", parent=parent)
+            await runtime.contexts.create(here.root / "secret", parent=parent)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +195,7 @@ async def test_a_server_does_not_start_where_a_folder_of_a_user_is_missing_and_n
 async def test_health_counts_only_the_users_own_contexts(tmp_path: Path) -> None:
     async with two_user_server(tmp_path) as here, here.served.client() as local:
         for _ in range(3):
-            await here.world.runtime.context(await here.world.runtime.create_context(here.root))
+            await here.world.runtime.contexts.get(await here.world.runtime.contexts.create(here.root))
         async with Client(here.served.url, here.token) as anna:
             assert (await anna.request("GET", "/api/health"))["contexts_in_memory"] == 0
         assert (await local.request("GET", "/api/health"))["contexts_in_memory"] == 3
@@ -205,10 +206,10 @@ async def test_the_roots_of_other_users_are_closed_to_a_users_confined_commands(
         inside, beside = here.root / "anna/inner", here.root / "secret"
         roots = {"anna": [here.root / "anna"], "bob": [beside], "carl": [inside], "dora": [here.root]}
         object.__setattr__(here.world.dependencies, "user_roots", roots)
-        context_id = await here.world.runtime.create_context(here.root / "anna", by="anna")
-        assert (await here.world.runtime.context(context_id)).workspace().foreign_roots == (beside,)
-        context_id = await here.world.runtime.create_context(beside)
-        assert (await here.world.runtime.context(context_id)).workspace().foreign_roots == ()
+        context_id = await here.world.runtime.contexts.create(here.root / "anna", by="anna")
+        assert (await live_context(here.world.runtime, context_id)).workspace().foreign_roots == (beside,)
+        context_id = await here.world.runtime.contexts.create(beside)
+        assert (await live_context(here.world.runtime, context_id)).workspace().foreign_roots == ()
 
 
 def test_a_table_for_an_unknown_user_is_reported(tmp_path: Path) -> None:

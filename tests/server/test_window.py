@@ -24,7 +24,7 @@ from pilothouse.llm.model_catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.prices import Price
 from pilothouse.llm.script import Answer
 from pilothouse.runtime.compression.commands import MAX_FOCUS_CHARACTERS, MAX_PINS
-from pilothouse.runtime.events.turn_events import MessageAdded, TextAdded, branch_end, stream_turn_events
+from pilothouse.runtime.events.turn_events import MessageAdded, TextAdded, branch_end
 from pilothouse.sse import sse_events
 from pilothouse.testing.proxy import Proxy
 from pilothouse.testing.served import TOKEN, Served
@@ -34,6 +34,7 @@ from tests.server.test_commands import refusal
 from tests.support.assertions import content_of, present
 from tests.support.full_windows import MANY_WORDS, SMALL, WORDS, Model, SmallWindowWorld, look_calls
 from tests.support.held_store import calls_answer
+from tests.support.live_contexts import live_context
 from tests.support.scale import LONG
 
 FACTS = {
@@ -68,7 +69,7 @@ async def compressible_context(world: SmallWindowWorld, turns: int = 8) -> Conte
 async def test_the_window_equals_the_next_request(tmp_path: Path) -> None:
     async with serving(tmp_path, overview=OverviewSettings()) as (world, client, _):
         context_id = await compressible_context(world, 3)
-        await world.runtime.set_prompt_addition(context_id, "Speak of tulips.")
+        await world.runtime.branches.set_prompt_addition(context_id, "Speak of tulips.")
         response = await client.request("GET", at(context_id, "window"))
         assert (response["model"], response["branch"], response["compresses"], response["results_cut"]) == (
             "test",
@@ -95,7 +96,7 @@ async def test_usage_has_consumed_tokens_and_the_fill_of_the_window(tmp_path: Pa
         response = await client.request("GET", at(context_id, "usage"))
         used = {"input_tokens": 1_000_000, "output_tokens": 500_000, "cost": 2.0}
         assert (response["own"], response["total"]) == (used, used)
-        assert response["window"] == msgspec.to_builtins(await world.runtime.meter(context_id))
+        assert response["window"] == msgspec.to_builtins(await world.runtime.window.meter(context_id))
         assert response["window"] == (await client.request("GET", at(context_id, "window")))["meter"]
         expected = {"budget": 3000, "trigger": 2400, "target": 1500, "counter": "estimate", "is_estimate": True}
         assert {**response["window"], **expected} == response["window"]
@@ -149,7 +150,7 @@ async def test_only_a_preview_of_a_compression_is_possible_during_a_turn(tmp_pat
         _,
     ):
         context_id = await compressible_context(world)
-        await world.runtime.send(context_id, "go")
+        await world.runtime.messages.send(context_id, "go")
         await look.started.wait()
         ids = await world.ids(context_id)
         assert await refusal(client, "POST", at(context_id, "compress"), {}) == (409, "turn_active")
@@ -158,7 +159,7 @@ async def test_only_a_preview_of_a_compression_is_possible_during_a_turn(tmp_pat
         assert 0 < preview["messages"] < len(ids)
         assert await world.ids(context_id) == ids
         look.release.set()
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +253,7 @@ async def test_a_model_is_chosen_and_reset(tmp_path: Path) -> None:
         meter = (await client.request("GET", at(context_id, "usage")))["window"]
         assert (meter["budget"], meter["counter"], meter["is_estimate"]) == (90_000, "o200k", False)
         await client.send(context_id, "hi")
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         assert world.model.requests[-1].model == "other"
         assert await refusal(client, "PATCH", at(context_id), {"model": "huge"}) == (422, "unknown_model")
         assert (await client.request("GET", at(context_id)))["config"]["model"] == "other"
@@ -291,7 +292,7 @@ async def test_attachments_of_a_message_are_stored_and_bounded(tmp_path: Path) -
         assert await world.ids(context_id) == []
         attached = {"data_context": data, "extra_user_messages": ["and this"]}
         sent = await client.request("POST", at(context_id, "messages"), {**body, **attached})
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         (message,) = await client.request("GET", at(context_id, f"messages?ids={sent['message_id']}"))
         assert {**message["metadata"], **attached} == message["metadata"]
         contents = [msgspec.json.decode(each)["content"] for each in world.model.requests[-1].messages]
@@ -315,7 +316,7 @@ async def test_every_window_route_is_404_for_another_user(tmp_path: Path) -> Non
     async with serving(tmp_path) as (world, _, served):
         context_id = await compressible_context(world)
         (first, *_) = await world.ids(context_id)
-        before = (await world.runtime.context(context_id)).version
+        before = (await world.runtime.contexts.get(context_id)).version
         async with Client(served.url, served.tokens.add("bob")) as bob:
             own = (await bob.request("POST", "/api/contexts", {}))["context_id"]
             for method, row, body in ROWS:
@@ -325,7 +326,7 @@ async def test_every_window_route_is_404_for_another_user(tmp_path: Path) -> Non
                 assert await refusal(bob, method, at(own, "messages", first, "pin")) == (404, "unknown_message")
             problem = await refusal(bob, "GET", f"/api/personas?context_id={context_id}")
             assert problem == (404, "unknown_context")
-        assert (await world.runtime.context(context_id)).version == before
+        assert (await world.runtime.contexts.get(context_id)).version == before
 
 
 # signals of the window
@@ -386,7 +387,7 @@ async def test_a_subscriber_learns_of_pins_and_of_the_overview(tmp_path: Path) -
 
 async def is_as_it_is(world: SmallWindowWorld, client: Client, context_id: ContextId, *copies: ContextReplica) -> None:
     """Every replica equals a fresh one."""
-    version = (await world.runtime.context(context_id)).version
+    version = (await world.runtime.contexts.get(context_id)).version
     async with ContextReplica(client, context_id) as fresh:
         for copy in (fresh, *copies):
             await copy.until(lambda copy: copy.is_settled and present(copy.context).version == version)
@@ -422,13 +423,13 @@ async def test_replicas_converge_through_compressions_and_undos_while_messages_s
         async with ContextReplica(client, context_id) as near, ContextReplica(unlucky, context_id) as far:
             for number in range(12):
                 await client.send(context_id, f"question {number} {WORDS}")
-                await world.runtime.rested(context_id)
+                await world.runtime.turns.rested(context_id)
                 await between_turns(chance, world, client, context_id)
                 if chance.random() < 0.3:
                     await near.until(lambda copy: copy.is_settled)
             proxy.calm()
             await is_as_it_is(world, client, context_id, near, far)
-        assert len([name for name in (await world.runtime.context(context_id)).branches if "original" in name]) > 0
+        assert len([name for name in (await world.runtime.contexts.get(context_id)).branches if "original" in name]) > 0
         assert proxy.cuts + proxy.refusals > 0
 
 
@@ -473,7 +474,7 @@ class ListeningClient(Client):
 async def test_a_late_signal_does_not_bring_back_the_text_of_a_compressed_message(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, client, served), ListeningClient(served.url, TOKEN) as listener:
         context_id = await compressible_context(world)
-        live = await world.runtime.context(context_id)
+        live = await live_context(world.runtime, context_id)
         _, answer, *_ = await world.ids(context_id)
         late = ContentDelta(context_id=live.id, version=live.version, message_id=MessageId(answer), sequence=1)
         await client.request("POST", at(context_id, "compress"), {})
@@ -515,7 +516,7 @@ async def test_a_replica_that_lost_every_signal_of_a_compression_is_right_after_
                 await world.turn(context_id, "and on")
                 assert copy.order == before
                 deaf.hears = True
-                world.dependencies.hub.publish(everything_changed(await world.runtime.context(context_id)))
+                world.dependencies.hub.publish(everything_changed(await live_context(world.runtime, context_id)))
                 await is_as_it_is(world, client, context_id, copy)
 
 
@@ -525,7 +526,7 @@ async def test_a_replica_that_pulls_while_the_branch_moves_converges(tmp_path: P
 
         async def nudge() -> None:
             """Pull all the time."""
-            live = await world.runtime.context(context_id)
+            live = await live_context(world.runtime, context_id)
             while True:
                 changed = ContextChanged(context_id=live.id, version=live.version, fields=("*",))
                 world.dependencies.hub.publish(changed)
@@ -534,9 +535,9 @@ async def test_a_replica_that_pulls_while_the_branch_moves_converges(tmp_path: P
         async with ContextReplica(client, context_id) as copy:
             async with beside(nudge()):
                 for _ in range(15):
-                    await world.runtime.compress(context_id)
-                    await world.runtime.undo_compression(context_id)
-                await world.runtime.compress(context_id)
+                    await world.runtime.compression.compress(context_id)
+                    await world.runtime.compression.undo(context_id)
+                await world.runtime.compression.compress(context_id)
             await is_as_it_is(world, client, context_id, copy)
 
 
@@ -574,7 +575,7 @@ async def test_the_chat_stream_of_a_turn_that_compresses_gives_its_text_once(tmp
 async def nearly_full(world: SmallWindowWorld) -> ContextId:
     """A conversation in which a large result is too much."""
     context_id = await world.start()
-    while (meter := await world.runtime.meter(context_id)).tokens + 600 < meter.trigger:
+    while (meter := await world.runtime.window.meter(context_id)).tokens + 600 < meter.trigger:
         await world.turn(context_id, f"question {WORDS}")
     return context_id
 
@@ -632,15 +633,15 @@ async def test_a_completion_through_a_turn_that_compresses_in_the_middle_has_not
 async def test_a_late_follower_gets_the_whole_turn_and_nothing_of_others(tmp_path: Path, compressions: int) -> None:
     async with serving(tmp_path) as (world, _, _):
         context_id = await before_a_turn_that_compresses_in_the_middle(world)
-        place = branch_end(await world.runtime.context(context_id))
-        sent = await world.runtime.send(context_id, "go")
-        await world.runtime.rested(context_id)
+        place = branch_end(await world.runtime.contexts.get(context_id))
+        sent = await world.runtime.messages.send(context_id, "go")
+        await world.runtime.turns.rested(context_id)
         assert len(await world.summaries(context_id)) == 1
         for _ in range(compressions - 1):
             for number in range(12):
                 await world.turn(context_id, f"later {number}")
-            await world.runtime.compress(context_id)
-        events = [event async for event in stream_turn_events(world.runtime, context_id, sent.turn_id, start=place)]
+            await world.runtime.compression.compress(context_id)
+        events = [event async for event in world.runtime.events.of_turn(context_id, sent.turn_id, start=place)]
         if compressions == 1:
             assert "".join(event.text for event in events if isinstance(event, TextAdded)) == WHOLE
             messages = [event.message for event in events if isinstance(event, MessageAdded)]
@@ -662,4 +663,4 @@ async def test_a_turn_that_waits_is_resumed_as_a_stream_that_has_only_the_rest(t
         rest = [event async for event in client.events("POST", f"/api/chat/{context_id}/resume", body)]
         assert len(await world.summaries(context_id)) == 1
         assert "".join(data["text"] for name, data in rest if name == "token") == "And this? Thank you."
-        assert isinstance((await world.runtime.context(context_id)).state, Idle)
+        assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)

@@ -18,6 +18,7 @@ from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from pilothouse.tools.results import HEAD_CHARACTERS, TAIL_CHARACTERS
+from tests.support.live_contexts import live_context
 from tests.support.mcp_tools import DONE, answer_with_calls, runs, world_with_tools, writes
 from tests.support.scale import HANG_SECONDS
 
@@ -73,7 +74,7 @@ async def test_an_undo_in_conflict_with_a_persons_edit_names_the_file_and_touche
         assert (status, code) == (409, "undo_nothing")
         assert "a.txt" in problem
         assert (world.workspace / "a.txt").read_text() == "by the person"
-        kinds = [entry.kind for entry in (await world.runtime.audit(context_id)).entries]
+        kinds = [entry.kind for entry in (await world.runtime.contexts.audit(context_id)).entries]
         assert "change_undone" not in kinds
 
 
@@ -148,8 +149,8 @@ async def test_a_long_result_of_any_tool_is_kept_whole_and_the_model_can_read_on
     async with opened(world) as (client, _):
         context_id = await world.start()
         await world.turn(context_id)
-        (call,) = (await world.runtime.read_calls(context_id)).items
-        output = await world.runtime.call_output(context_id, call.id)
+        (call,) = (await world.runtime.calls.read(context_id)).items
+        output = await world.runtime.calls.output(context_id, call.id)
         assert output.read_text() == text
         assert output.stat().st_mode & 0o777 == 0o600
         name = f"outputs/{call.id}.txt"
@@ -169,8 +170,8 @@ async def test_outputs_of_another_context_cannot_be_read(tmp_path: Path) -> None
     async with opened(world) as (_, http):
         context_id = await world.start()
         await world.turn(context_id)
-        (call,) = (await world.runtime.read_calls(context_id)).items
-        output = await world.runtime.call_output(context_id, call.id)
+        (call,) = (await world.runtime.calls.read(context_id)).items
+        output = await world.runtime.calls.output(context_id, call.id)
         other = await world.start()
         async with http.get(f"/api/contexts/{other}/tool-calls/{call.id}/output") as answer:
             assert answer.status == 404
@@ -178,7 +179,7 @@ async def test_outputs_of_another_context_cannot_be_read(tmp_path: Path) -> None
     async with again.runtime:
         other = await again.start()
         await again.turn(other)
-        (reading,) = (await again.runtime.read_calls(other)).items
+        (reading,) = (await again.runtime.calls.read(other)).items
         assert reading.status == "denied"
 
 
@@ -191,7 +192,7 @@ async def test_output_of_a_running_command_is_shown(tmp_path: Path) -> None:
     world = world_with_tools(tmp_path, runs(command), DONE)
     async with opened(world) as (client, _):
         context_id = await world.start()
-        await world.runtime.send(context_id, "go")
+        await world.runtime.messages.send(context_id, "go")
         path = f"/api/contexts/{context_id}/tool-calls"
         async with asyncio.timeout(HANG_SECONDS):
             while True:
@@ -204,7 +205,7 @@ async def test_output_of_a_running_command_is_shown(tmp_path: Path) -> None:
         one = await client.request("GET", f"{path}/{items[0]['id']}")
         assert one["output"] == "one\ntwo\n"
         go.touch()
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         (call,) = (await client.request("GET", path))["items"]
         assert call.get("output") is None
         assert call["result"] == "one\ntwo\nthree\n"
@@ -215,7 +216,7 @@ async def test_signals_of_command_output_are_spaced_at_any_speed(tmp_path: Path)
     world = world_with_tools(tmp_path, runs(command), DONE, store=MemoryStore())
     async with world.runtime:
         context_id = await world.start()
-        live = await world.runtime.context(context_id)
+        live = await live_context(world.runtime, context_id)
         times: list[float] = []
 
         async def listen() -> None:
@@ -240,8 +241,8 @@ async def test_only_the_end_of_the_output_is_held_in_memory(tmp_path: Path) -> N
     world = world_with_tools(tmp_path, runs(command), DONE)
     async with opened(world) as (client, http):
         context_id = await world.start()
-        await world.runtime.send(context_id, "go")
-        live = await world.runtime.context(context_id)
+        await world.runtime.messages.send(context_id, "go")
+        live = await live_context(world.runtime, context_id)
         async with asyncio.timeout(HANG_SECONDS):
             while not any(printed.tail.endswith("200000\n") for printed in live.live_outputs.values()):
                 await asyncio.sleep(0.02)
@@ -250,7 +251,7 @@ async def test_only_the_end_of_the_output_is_held_in_memory(tmp_path: Path) -> N
         async with http.get(f"/api/contexts/{context_id}/tool-calls/{call['id']}/output") as answer:
             assert answer.status == 200, "the whole can be read while it grows"
         go.touch()
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         async with http.get(f"/api/contexts/{context_id}/tool-calls/{call['id']}/output") as answer:
             assert (await answer.text()).endswith("\n200000\n")
 
@@ -261,8 +262,8 @@ async def test_a_letter_that_is_cut_between_two_reads_is_shown_whole(tmp_path: P
     world = world_with_tools(tmp_path, runs(command), DONE)
     async with opened(world) as (client, _):
         context_id = await world.start()
-        await world.runtime.send(context_id, "go")
-        live = await world.runtime.context(context_id)
+        await world.runtime.messages.send(context_id, "go")
+        live = await live_context(world.runtime, context_id)
         path = f"/api/contexts/{context_id}/tool-calls"
         outputs: list[str] = []
         async with asyncio.timeout(HANG_SECONDS):
@@ -272,7 +273,7 @@ async def test_a_letter_that_is_cut_between_two_reads_is_shown_whole(tmp_path: P
                 outputs.append((await client.request("GET", path))["items"][0].get("output") or "")
                 await asyncio.sleep(0.05)
         go.touch()
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         assert set(outputs) <= {"", "日"}
         (call,) = (await client.request("GET", path))["items"]
         assert call["result"] == "日"
@@ -282,12 +283,12 @@ async def test_a_cancelled_command_stops_being_shown(tmp_path: Path) -> None:
     world = world_with_tools(tmp_path, runs("echo on; sleep 60"), DONE)
     async with opened(world) as (client, _):
         context_id = await world.start()
-        await world.runtime.send(context_id, "go")
-        live = await world.runtime.context(context_id)
+        await world.runtime.messages.send(context_id, "go")
+        live = await live_context(world.runtime, context_id)
         async with asyncio.timeout(HANG_SECONDS):
             while not any(printed.total for printed in live.live_outputs.values()):
                 await asyncio.sleep(0.01)
-        await world.runtime.cancel(context_id)
+        await world.runtime.turns.cancel(context_id)
         assert live.live_outputs == {}
         (call,) = (await client.request("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
         assert (call["status"], call.get("output")) == ("cancelled", None)

@@ -25,6 +25,7 @@ from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.world import World
 from tests.storage.test_contract import AT
 from tests.support.assertions import file_store, present
+from tests.support.live_contexts import live_context
 from tests.support.scale import LONG, Record
 
 CHANGE = Answer(text="I will", calls=(ScriptedCall(tool="change", arguments={"text": "x"}),))
@@ -68,8 +69,8 @@ def cut_audit(path: Path, context_id: str, lines: int) -> None:
 async def given_and_revoked(path: Path) -> Path:
     """The file of a rules log that allows the tool, and then no longer."""
     world = opened(path, ids_from=0)
-    rule = await world.runtime.give_rule("allow", Scope(tool="change"))
-    await world.runtime.revoke_rule(rule.id)
+    rule = await world.runtime.rules.give("allow", Scope(tool="change"))
+    await world.runtime.rules.revoke(rule.id)
     await world.runtime.close()
     (log,) = (path / "data/users/local/journal").iterdir()
     return log
@@ -78,7 +79,7 @@ async def given_and_revoked(path: Path) -> Path:
 async def call_waits(world: World, mode: str = "supervised") -> bool:
     context_id = await world.start(mode)
     await world.turn(context_id)
-    return isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+    return isinstance((await world.runtime.contexts.get(context_id)).state, AwaitingToolApproval)
 
 
 # the log of lasting rules
@@ -157,7 +158,7 @@ async def test_a_rules_log_that_was_cut_or_rewritten_does_not_revive_a_revoked_r
     for attempt in range(2):  # opening it accepts nothing
         world = opened(tmp_path, CHANGE, DONE, ids_from=1000 * (attempt + 1))
         assert await call_waits(world)
-        assert {reason.code for reason in world.runtime.user_rules.damage("local")} & {
+        assert {reason.code for reason in world.runtime.rules.damage("local")} & {
             Code.RULES_CUT,
             Code.AUDIT_BROKEN,
         }
@@ -178,11 +179,11 @@ async def test_no_rule_allows_calls_that_ask_because_of_a_damaged_rules_log(tmp_
     world = opened(tmp_path, CHANGE, DONE)
     context_id = await world.start("agent")
     await world.turn(context_id)
-    (call,) = await world.runtime.pending_calls(context_id)
+    (call,) = await world.runtime.calls.pending(context_id)
     assert present(call.reason).code is Code.RULES_IN_DOUBT
-    assert await world.runtime.rule_offers(context_id, call.id) == []
-    await world.runtime.give_rule("allow", Scope(tool="change"), context_id=context_id)
-    assert await world.runtime.pending_calls(context_id) == [call]
+    assert await world.runtime.rules.offers(context_id, call.id) == []
+    await world.runtime.rules.give("allow", Scope(tool="change"), context_id=context_id)
+    assert await world.runtime.calls.pending(context_id) == [call]
     await world.runtime.close()
 
 
@@ -190,15 +191,15 @@ async def test_the_person_accepts_the_rules_log_by_revoking_its_substitute_rule(
     log = await given_and_revoked(tmp_path)
     log.write_bytes(without_last_line(log.read_bytes()))
     world = opened(tmp_path)
-    shown = await world.runtime.rules()
+    shown = await world.runtime.rules.read()
     assert [(rule.effect, rule.scope.tool) for rule in shown] == [("allow", "change"), ("ask", "*")]
-    await world.runtime.revoke_rule(shown[0].id, by="me")
-    assert world.runtime.user_rules.damage("local") != ()
-    await world.runtime.revoke_rule(shown[1].id, by="me")
-    assert world.runtime.user_rules.damage("local") == ()
+    await world.runtime.rules.revoke(shown[0].id, by="me")
+    assert world.runtime.rules.damage("local") != ()
+    await world.runtime.rules.revoke(shown[1].id, by="me")
+    assert world.runtime.rules.damage("local") == ()
     await world.runtime.close()
     again = opened(tmp_path, CHANGE, DONE, ids_from=2000)
-    assert await again.runtime.rules() == []
+    assert await again.runtime.rules.read() == []
     assert await call_waits(again)
     await again.runtime.close()
 
@@ -209,10 +210,10 @@ async def test_asking_for_the_damage_of_a_rules_log_hashes_nothing(
     log = await given_and_revoked(tmp_path)
     log.write_bytes(without_last_line(log.read_bytes()))
     world = opened(tmp_path)
-    await world.runtime.rules()
+    await world.runtime.rules.read()
     hashed: list[object] = []
     monkeypatch.setattr(user_rules, "_damage", hashed.append)
-    assert [reason.code for reason in world.runtime.user_rules.damage("local")] == [Code.RULES_CUT]
+    assert [reason.code for reason in world.runtime.rules.damage("local")] == [Code.RULES_CUT]
     assert hashed == []
     monkeypatch.undo()
     await world.runtime.close()
@@ -225,16 +226,16 @@ async def test_an_accepted_rules_log_stays_accepted_until_it_changes_again(
     log = await given_and_revoked(tmp_path)
     log.write_bytes(tampered(log.read_bytes()))
     world = opened(tmp_path)
-    for rule in await world.runtime.rules():
-        await world.runtime.revoke_rule(rule.id, by="me")
-    assert await world.runtime.rules() == []
+    for rule in await world.runtime.rules.read():
+        await world.runtime.rules.revoke(rule.id, by="me")
+    assert await world.runtime.rules.read() == []
     await world.runtime.close()
     for attempt in range(2):
         world = opened(tmp_path, CHANGE, DONE, ids_from=2000 + 1000 * attempt)
-        assert await world.runtime.rules() == []
+        assert await world.runtime.rules.read() == []
         assert (await world.dependencies.store.user_log("local")).check().whole
-        rule = await world.runtime.give_rule("allow", Scope(tool="change"))
-        await world.runtime.revoke_rule(rule.id)
+        rule = await world.runtime.rules.give("allow", Scope(tool="change"))
+        await world.runtime.rules.revoke(rule.id)
         await world.runtime.close()
     segments = sorted((tmp_path / "data/users/local/journal").iterdir())
     segments[-1].write_bytes(without_last_line(segments[-1].read_bytes()))
@@ -248,25 +249,25 @@ async def test_an_acceptance_that_a_kill_kept_from_being_recorded_is_requested_a
     log.write_bytes(without_last_line(log.read_bytes()))
     shutil.copytree(tmp_path / "state", tmp_path / "before")
     world = opened(tmp_path)
-    for rule in await world.runtime.rules():
-        await world.runtime.revoke_rule(rule.id, by="me")
+    for rule in await world.runtime.rules.read():
+        await world.runtime.rules.revoke(rule.id, by="me")
     await world.runtime.close()
     shutil.rmtree(tmp_path / "state")
     shutil.copytree(tmp_path / "before", tmp_path / "state")
     world = opened(tmp_path, CHANGE, DONE)
-    assert [rule.scope.tool for rule in await world.runtime.rules()] == ["*"]
+    assert [rule.scope.tool for rule in await world.runtime.rules.read()] == ["*"]
     assert await call_waits(world)
     await world.runtime.close()
 
 
 async def test_rules_of_an_earlier_version_count_and_are_noted_with_the_next_one(tmp_path: Path) -> None:
     world = World(tmp_path, store=FileStore(tmp_path / "data", now=lambda: AT))  # without a state directory
-    await world.runtime.give_rule("allow", Scope(tool="change"))
+    await world.runtime.rules.give("allow", Scope(tool="change"))
     await world.runtime.close()
     world = opened(tmp_path, CHANGE, DONE)
     assert not await call_waits(world)
     assert (await world.dependencies.store.user_log("local")).noted is None
-    await world.runtime.give_rule("deny", Scope(tool="look"))
+    await world.runtime.rules.give("deny", Scope(tool="look"))
     assert (await world.dependencies.store.user_log("local")).noted is not None
     await world.runtime.close()
 
@@ -284,9 +285,9 @@ async def chain_of(path: Path, context_id: ContextId) -> tuple[bool, bool, int |
 async def test_a_chain_written_here_is_confirmed_at_once_and_after_a_restart(tmp_path: Path) -> None:
     world = opened(tmp_path, CHANGE, DONE, ids_from=0)
     context_id = await world.start("agent")
-    assert (await world.runtime.audit(context_id)).chain.confirmed
+    assert (await world.runtime.contexts.audit(context_id)).chain.confirmed
     await world.turn(context_id)
-    assert (await world.runtime.audit(context_id)).chain.confirmed
+    assert (await world.runtime.contexts.audit(context_id)).chain.confirmed
     await world.runtime.close()
     assert await chain_of(tmp_path, context_id) == (True, True, None)
 
@@ -298,10 +299,10 @@ async def test_a_cut_conversation_is_reported_and_every_call_in_it_asks(tmp_path
     cut_audit(tmp_path, context_id, lines)
     assert await chain_of(tmp_path, context_id) == (False, False, count - lines + 1)
     world = opened(tmp_path, CHANGE, DONE)
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert [reason.code for reason in live.damage] == [Code.AUDIT_CUT]
     await world.turn(context_id)
-    assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, AwaitingToolApproval)
     await world.runtime.close()
     assert (await chain_of(tmp_path, context_id))[0] is False  # going on with it does not cover it up
 
@@ -312,11 +313,11 @@ async def test_the_person_accepts_a_cut_conversation_by_revoking_its_substitute_
     context_id = await conversation(tmp_path)
     cut_audit(tmp_path, context_id, 2)
     world = opened(tmp_path, CHANGE, DONE)
-    (rule,) = await world.runtime.rules(context_id)
-    await world.runtime.revoke_rule(rule.id, context_id=context_id)
-    assert await world.runtime.rules(context_id) == []
+    (rule,) = await world.runtime.rules.read(context_id)
+    await world.runtime.rules.revoke(rule.id, context_id=context_id)
+    assert await world.runtime.rules.read(context_id) == []
     await world.turn(context_id)
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert isinstance(live.state, Idle)
     assert live.damage == ()
     await world.runtime.close()
@@ -329,9 +330,9 @@ async def test_a_cut_conversation_is_accepted_only_once_the_acceptance_is_commit
     context_id = await conversation(tmp_path)
     cut_audit(tmp_path, context_id, 2)
     world = opened(tmp_path)
-    live = await world.runtime.context(context_id)
+    live = await live_context(world.runtime, context_id)
     before = live.damage
-    (rule,) = await world.runtime.rules(context_id)
+    (rule,) = await world.runtime.rules.read(context_id)
     during = []
 
     async def cancelled(*_: object, **__: object) -> int:
@@ -341,11 +342,11 @@ async def test_a_cut_conversation_is_accepted_only_once_the_acceptance_is_commit
     with monkeypatch.context() as patched:
         patched.setattr(world.dependencies.store, "commit", cancelled)
         with pytest.raises(asyncio.CancelledError):
-            await world.runtime.revoke_rule(rule.id, context_id=context_id)
+            await world.runtime.rules.revoke(rule.id, context_id=context_id)
     assert during == [before]
-    assert await world.runtime.rules(context_id) == [rule]
-    await world.runtime.revoke_rule(rule.id, context_id=context_id)
-    assert await world.runtime.rules(context_id) == []
+    assert await world.runtime.rules.read(context_id) == [rule]
+    await world.runtime.rules.revoke(rule.id, context_id=context_id)
+    assert await world.runtime.rules.read(context_id) == []
     await world.runtime.close()
 
 
@@ -374,15 +375,15 @@ async def test_an_acceptance_that_cannot_be_recorded_is_refused_and_calls_keep_w
     disk = DiskWithoutHeads()
     world = opened(tmp_path, disk=disk)
     of = {"context_id": context_id} if kind == "conversation" else {}
-    await world.runtime.context(context_id)
-    asking = [rule for rule in await world.runtime.rules(**of) if rule.effect == "ask"]
+    await world.runtime.contexts.get(context_id)
+    asking = [rule for rule in await world.runtime.rules.read(**of) if rule.effect == "ask"]
     disk.refuses = True
     with pytest.raises(StoreRefused):
-        await world.runtime.revoke_rule(asking[0].id, **of)
-    assert [rule for rule in await world.runtime.rules(**of) if rule.effect == "ask"] == asking
+        await world.runtime.rules.revoke(asking[0].id, **of)
+    assert [rule for rule in await world.runtime.rules.read(**of) if rule.effect == "ask"] == asking
     disk.refuses = False
-    await world.runtime.revoke_rule(asking[0].id, **of)
-    assert [rule for rule in await world.runtime.rules(**of) if rule.effect == "ask"] == []
+    await world.runtime.rules.revoke(asking[0].id, **of)
+    assert [rule for rule in await world.runtime.rules.read(**of) if rule.effect == "ask"] == []
     await world.runtime.close()
 
 
@@ -442,22 +443,22 @@ async def test_calls_wait_where_an_entry_was_forged_until_the_person_accepts_it(
     assert file.read_bytes() != before
     for attempt in range(2):  # going on with it does not cover it up
         world = opened(tmp_path, CHANGE, ids_from=1000 * (attempt + 1))
-        assert [reason.code for reason in (await world.runtime.context(context_id)).damage] == [Code.AUDIT_CUT]
+        assert [reason.code for reason in (await world.runtime.contexts.get(context_id)).damage] == [Code.AUDIT_CUT]
         await world.turn(context_id)
-        assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
-        await world.runtime.cancel(context_id)
-        await world.runtime.rested(context_id)
+        assert isinstance((await world.runtime.contexts.get(context_id)).state, AwaitingToolApproval)
+        await world.runtime.turns.cancel(context_id)
+        await world.runtime.turns.rested(context_id)
         await world.runtime.close()
     world = opened(tmp_path, ids_from=4000)
-    (rule,) = await world.runtime.rules(context_id)
-    await world.runtime.revoke_rule(rule.id, context_id=context_id)
-    assert (await world.runtime.audit(context_id)).chain.whole
+    (rule,) = await world.runtime.rules.read(context_id)
+    await world.runtime.rules.revoke(rule.id, context_id=context_id)
+    assert (await world.runtime.contexts.audit(context_id)).chain.whole
     await world.runtime.close()
     for attempt in range(2):
         world = opened(tmp_path, CHANGE, DONE, ids_from=5000 + 1000 * attempt)
-        assert (await world.runtime.context(context_id)).damage == ()
+        assert (await world.runtime.contexts.get(context_id)).damage == ()
         await world.turn(context_id)
-        assert isinstance((await world.runtime.context(context_id)).state, Idle)
+        assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)
         await world.runtime.close()
         assert await chain_of(tmp_path, context_id) == (True, True, None)
     last = file.read_bytes()
@@ -504,7 +505,7 @@ async def test_a_head_that_is_older_than_the_chain_is_normal(tmp_path: Path, tur
     shutil.copytree(tmp_path / "old", tmp_path / "state")
     assert await chain_of(tmp_path, context_id) == (True, True, None)
     world = opened(tmp_path, ids_from=9000)
-    assert (await world.runtime.context(context_id)).damage == ()
+    assert (await world.runtime.contexts.get(context_id)).damage == ()
     await world.runtime.close()
 
 
@@ -517,11 +518,11 @@ async def test_a_removed_data_directory_is_reported_until_the_person_accepts(
     shutil.rmtree(tmp_path / "data")
     world = opened(tmp_path, CHANGE, DONE, CHANGE, DONE, ids_from=0)
     assert await file_store(world.dependencies.store).lost_contexts() == [context_id]
-    (rule,) = await world.runtime.rules()
-    await world.runtime.revoke_rule(rule.id)
+    (rule,) = await world.runtime.rules.read()
+    await world.runtime.rules.revoke(rule.id)
     await world.dependencies.store.accept_audit(context_id)
     assert not await call_waits(world, "agent")
-    assert (await world.runtime.audit(context_id)).chain.whole  # a new one, which got the same id
+    assert (await world.runtime.contexts.audit(context_id)).chain.whole  # a new one, which got the same id
     await world.runtime.close()
 
 
@@ -529,25 +530,25 @@ async def test_a_removed_data_directory_is_reported_until_the_person_accepts(
 async def test_a_removed_conversation_restarted_under_its_name_is_reported_and_asks(tmp_path: Path, turns: int) -> None:
     """However many entries the new one has."""
     world = opened(tmp_path, CHANGE, DONE, ids_from=0)
-    context_id = await world.runtime.create_context(world.workspace, mode="agent", context_id="work")
+    context_id = await world.runtime.contexts.create(world.workspace, mode="agent", context_id="work")
     await world.turn(context_id)
     await world.runtime.close()
     shutil.rmtree(tmp_path / "data/contexts/work")
     world = opened(tmp_path, *([DONE] * turns), ids_from=1000)
-    assert await world.runtime.create_context(world.workspace, mode="agent", context_id="work") == context_id
+    assert await world.runtime.contexts.create(world.workspace, mode="agent", context_id="work") == context_id
     for _ in range(turns):
         await world.turn(context_id)
-        await world.runtime.switch_mode(context_id, "supervised")
-        await world.runtime.switch_mode(context_id, "agent")
+        await world.runtime.modes.switch(context_id, "supervised")
+        await world.runtime.modes.switch(context_id, "agent")
     for attempt in range(2):
-        assert [reason.code for reason in (await world.runtime.context(context_id)).damage] == [Code.AUDIT_CUT]
-        assert not (await world.runtime.audit(context_id)).chain.whole
+        assert [reason.code for reason in (await world.runtime.contexts.get(context_id)).damage] == [Code.AUDIT_CUT]
+        assert not (await world.runtime.contexts.audit(context_id)).chain.whole
         await world.runtime.close()
         world = opened(tmp_path, CHANGE, DONE, ids_from=3000 * (attempt + 1))
     await world.turn(context_id)
-    assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
-    (rule,) = await world.runtime.rules(context_id)
-    await world.runtime.revoke_rule(rule.id, context_id=context_id)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, AwaitingToolApproval)
+    (rule,) = await world.runtime.rules.read(context_id)
+    await world.runtime.rules.revoke(rule.id, context_id=context_id)
     await world.runtime.close()
     assert await chain_of(tmp_path, context_id) == (True, True, None)
 
@@ -555,12 +556,12 @@ async def test_a_removed_conversation_restarted_under_its_name_is_reported_and_a
 async def test_a_deleted_conversation_can_be_restarted_under_its_name_without_a_report(tmp_path: Path) -> None:
     world = opened(tmp_path, CHANGE, DONE, CHANGE, DONE, ids_from=0)
     for _ in range(2):
-        context_id = await world.runtime.create_context(world.workspace, mode="agent", context_id="work")
+        context_id = await world.runtime.contexts.create(world.workspace, mode="agent", context_id="work")
         await world.turn(context_id)
         await file_store(world.dependencies.store).checkpoint(context_id)
-        live = await world.runtime.context(context_id)
+        live = await world.runtime.contexts.get(context_id)
         assert (live.state, live.damage) == (Idle(), ())
-        await world.runtime.delete_context(context_id)
+        await world.runtime.contexts.delete(context_id)
     await world.runtime.close()
 
 
@@ -588,10 +589,10 @@ async def scenario(path: Path, disk: FaultyDisk) -> None:
     world = opened(path, *([CHANGE, DONE] * 2), ids_from=0, disk=disk)
     try:
         context_id = await world.start("agent")
-        rule = await world.runtime.give_rule("allow", Scope(tool="other"))
+        rule = await world.runtime.rules.give("allow", Scope(tool="other"))
         await world.turn(context_id)
         await file_store(world.dependencies.store).checkpoint(context_id)
-        await world.runtime.revoke_rule(rule.id)
+        await world.runtime.rules.revoke(rule.id)
         await world.turn(context_id)
     except StoreError:
         pass
@@ -686,18 +687,18 @@ async def test_a_read_that_began_before_an_acceptance_does_not_undo_it(tmp_path:
     world = opened(tmp_path, CHANGE, DONE)
     store = world.dependencies.store
     assert isinstance(store, FileStore)
-    (rule,) = await world.runtime.rules(context_id)
+    (rule,) = await world.runtime.rules.read(context_id)
     context = store._open[context_id]
     audit = context.audit_snapshot()
     if way == "accepted":
         await store.accept_audit(context_id)
     else:
-        await world.runtime.revoke_rule(rule.id, context_id=context_id)
+        await world.runtime.rules.revoke(rule.id, context_id=context_id)
     assert not context.audit_state.read(audit).page.chain.whole
     await store.checkpoint(context_id)
     await world.runtime.close()
     world = opened(tmp_path, ids_from=3000)
-    assert (await world.runtime.context(context_id)).damage == ()
+    assert (await world.runtime.contexts.get(context_id)).damage == ()
     await world.runtime.close()
 
 
@@ -707,7 +708,7 @@ async def test_a_read_that_began_before_a_checkpoint_does_not_keep_a_person_from
     world = opened(tmp_path, CHANGE, DONE)
     store = world.dependencies.store
     assert isinstance(store, FileStore)
-    await world.runtime.context(context_id)
+    await world.runtime.contexts.get(context_id)
     context = store._open[context_id]
     audit = context.audit_snapshot()
     await world.turn(context_id)

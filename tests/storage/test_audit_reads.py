@@ -78,7 +78,7 @@ async def served_explanation(world: World, context_id: ContextId, _: Any) -> tup
 
 
 async def exported(world: World, context_id: str, _: Any) -> tuple[str, bool]:
-    data = b"".join([piece async for piece in world.runtime.export_context(context_id)]).decode()
+    data = b"".join([piece async for piece in world.runtime.exports.create(context_id)]).decode()
     lines = [line for line in data.splitlines() if json.loads(line)["type"] == "audit"]
     return "".join(lines), "chain" in json.loads(data.splitlines()[0])
 
@@ -103,7 +103,7 @@ async def test_a_file_that_is_exchanged_between_two_reads_never_has_forged_entri
     path = audit_file(tmp_path, context_id)
     genuine = path.read_bytes()
     world = opened(tmp_path)
-    await world.runtime.context(context_id)
+    await world.runtime.contexts.get(context_id)
     exchange = FileExchanger(monkeypatch, path)
     outcomes = set()
     for contents in itertools.product((genuine, forged(genuine)), repeat=3):
@@ -148,7 +148,7 @@ async def test_every_page_holds_the_same_entries_whether_the_file_was_checked_be
     monkeypatch.setattr(audit_chain, "MIN_BLOCK_BYTES", 1000)
     context_id = await conversation(tmp_path, turns=4)
     world = opened(tmp_path)
-    await world.runtime.switch_mode(context_id, "review")  # the last entry is not in the file yet
+    await world.runtime.modes.switch(context_id, "review")  # the last entry is not in the file yet
     store = world.dependencies.store
     assert isinstance(store, FileStore)
     entries = (await store.audit(context_id)).entries
@@ -190,7 +190,7 @@ async def test_an_audit_that_grows_by_many_checkpoints_is_checked_once(
     world = opened(tmp_path)
     store = world.dependencies.store
     assert isinstance(store, FileStore)
-    await world.runtime.context(context_id)
+    await world.runtime.contexts.get(context_id)
     entry_or_none, decoded = audit_chain.entry_or_none, list[bytes]()
 
     def noted(line: bytes) -> AuditEntry | None:
@@ -199,8 +199,8 @@ async def test_an_audit_that_grows_by_many_checkpoints_is_checked_once(
 
     monkeypatch.setattr(audit_chain, "entry_or_none", noted)
     for number in range(20):
-        await world.runtime.switch_mode(context_id, "review" if number % 2 else "agent")
-        await world.runtime.switch_mode(context_id, "plan")
+        await world.runtime.modes.switch(context_id, "review" if number % 2 else "agent")
+        await world.runtime.modes.switch(context_id, "plan")
         await store.checkpoint(context_id)
         decoded.clear()
         for _ in range(2):
@@ -246,21 +246,21 @@ async def test_a_person_accepts_the_entries_that_were_read_and_no_others(
     cut_audit(tmp_path, context_id, 1)
     path = audit_file(tmp_path, context_id)
     world = opened(tmp_path, CHANGE, DONE)
-    assert not (await world.runtime.audit(context_id)).chain.whole
+    assert not (await world.runtime.contexts.audit(context_id)).chain.whole
     if is_written_since:
         await world.turn(context_id)
         await file_store(world.dependencies.store).checkpoint(context_id)
-    (rule,) = [rule for rule in await world.runtime.rules(context_id) if is_substitute(rule)]
+    (rule,) = [rule for rule in await world.runtime.rules.read(context_id) if is_substitute(rule)]
     *lines, last = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([*lines, last.replace(b'"at":"2', b'"at":"3')]))
     with pytest.raises(Conflict) as refused:
-        await world.runtime.revoke_rule(rule.id, context_id=context_id)
+        await world.runtime.rules.revoke(rule.id, context_id=context_id)
     assert refused.value.reason.code is Code.AUDIT_CHANGED
-    assert rule in await world.runtime.rules(context_id)
-    assert not (await world.runtime.audit(context_id)).chain.whole
-    await world.runtime.revoke_rule(rule.id, context_id=context_id)  # the person has looked again
-    assert rule not in await world.runtime.rules(context_id)
-    assert (await world.runtime.audit(context_id)).chain.whole
+    assert rule in await world.runtime.rules.read(context_id)
+    assert not (await world.runtime.contexts.audit(context_id)).chain.whole
+    await world.runtime.rules.revoke(rule.id, context_id=context_id)  # the person has looked again
+    assert rule not in await world.runtime.rules.read(context_id)
+    assert (await world.runtime.contexts.audit(context_id)).chain.whole
     await world.runtime.close()
 
 
@@ -270,13 +270,13 @@ async def test_entries_that_were_written_since_the_person_looked_are_accepted_wi
     world = opened(tmp_path, CHANGE, DONE)
     await world.turn(context_id)
     await file_store(world.dependencies.store).checkpoint(context_id)
-    (rule,) = [rule for rule in await world.runtime.rules(context_id) if is_substitute(rule)]
-    await world.runtime.revoke_rule(rule.id, context_id=context_id)
-    assert (await world.runtime.audit(context_id)).chain.whole
+    (rule,) = [rule for rule in await world.runtime.rules.read(context_id) if is_substitute(rule)]
+    await world.runtime.rules.revoke(rule.id, context_id=context_id)
+    assert (await world.runtime.contexts.audit(context_id)).chain.whole
     await world.runtime.close()
     world = opened(tmp_path)
-    assert (await world.runtime.audit(context_id)).chain.whole
-    assert (await world.runtime.context(context_id)).damage == ()
+    assert (await world.runtime.contexts.audit(context_id)).chain.whole
+    assert (await world.runtime.contexts.get(context_id)).damage == ()
     await world.runtime.close()
 
 

@@ -75,11 +75,11 @@ async def accepted_and_recorded(path: Path, context_id: str | None) -> tuple[boo
     world = opened(path)
     try:
         if context_id is None:
-            stand_ins = [rule for rule in await world.runtime.rules() if is_substitute(rule)]
+            stand_ins = [rule for rule in await world.runtime.rules.read() if is_substitute(rule)]
             entries = (await world.dependencies.store.user_log("local")).entries
         else:
-            stand_ins = [rule for rule in await world.runtime.rules(context_id) if is_substitute(rule)]
-            entries = (await world.runtime.audit(context_id)).entries
+            stand_ins = [rule for rule in await world.runtime.rules.read(context_id) if is_substitute(rule)]
+            entries = (await world.runtime.contexts.audit(context_id)).entries
         is_recorded = any(entry.kind == "rule_revoked" and entry.by == "acceptor" for entry in entries)
         return not stand_ins, is_recorded
     finally:
@@ -103,11 +103,11 @@ async def test_an_acceptance_and_its_record_are_one_commit_wherever_the_process_
     for operation in range(100):
         disk = DyingDisk()
         world = opened(tmp_path, disk=disk)
-        await world.runtime.context(context_id)
-        stand_in = next(rule for rule in await world.runtime.rules(about) if is_substitute(rule))
+        await world.runtime.contexts.get(context_id)
+        stand_in = next(rule for rule in await world.runtime.rules.read(about) if is_substitute(rule))
         disk.operations_left = operation
         with contextlib.suppress(ProcessKilled):
-            await world.runtime.revoke_rule(stand_in.id, context_id=about, by="acceptor")
+            await world.runtime.rules.revoke(stand_in.id, context_id=about, by="acceptor")
         is_over = disk.operations_left > 0
         disk.operations_left = 0  # a killed process does not tidy up
         with pytest.MonkeyPatch.context() as patched:
@@ -130,9 +130,9 @@ async def _nothing(*_: object) -> None:
 
 
 READERS: dict[str, Callable[[World, str], Awaitable[object]]] = {
-    "audit": lambda world, context_id: world.runtime.audit(context_id),
-    "export": lambda world, context_id: _drained(world.runtime.export_context(context_id)),
-    "markdown": lambda world, context_id: _drained(world.runtime.export_markdown(context_id)),
+    "audit": lambda world, context_id: world.runtime.contexts.audit(context_id),
+    "export": lambda world, context_id: _drained(world.runtime.exports.create(context_id)),
+    "markdown": lambda world, context_id: _drained(world.runtime.exports.markdown(context_id)),
 }
 
 
@@ -151,14 +151,14 @@ async def test_a_chain_that_a_reader_finds_broken_makes_calls_wait_at_once(tmp_p
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([lines[0], b"x" * (len(lines[1]) - 1) + b"\n", *lines[2:]]))
     await READERS[reader](world, context_id)
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert [reason.code for reason in live.damage] == [Code.AUDIT_CUT]
     await world.turn(context_id)
-    assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
-    (stand_in,) = [rule for rule in await world.runtime.rules(context_id) if is_substitute(rule)]
-    await world.runtime.revoke_rule(stand_in.id, context_id=context_id)
-    assert (await world.runtime.context(context_id)).damage == ()
-    assert (await world.runtime.audit(context_id)).chain.whole
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, AwaitingToolApproval)
+    (stand_in,) = [rule for rule in await world.runtime.rules.read(context_id) if is_substitute(rule)]
+    await world.runtime.rules.revoke(stand_in.id, context_id=context_id)
+    assert (await world.runtime.contexts.get(context_id)).damage == ()
+    assert (await world.runtime.contexts.audit(context_id)).chain.whole
     await world.runtime.close()
 
 
@@ -203,7 +203,7 @@ async def _use(path: Path, context_id: ContextId) -> None:
     """Open a conversation, read its audit and continue, as far as the store allows."""
     world = opened(path, CHANGE, DONE)
     try:
-        await world.runtime.audit(context_id)
+        await world.runtime.contexts.audit(context_id)
         await world.turn(context_id)
         await file_store(world.dependencies.store).checkpoint(context_id)
     except StoreError:
@@ -243,11 +243,11 @@ async def test_a_checkpoint_that_claims_too_much_costs_no_more_than_its_file(tmp
     (folder / "metadata.json").write_bytes(msgspec.json.encode(metadata))
     world = opened(tmp_path, CHANGE, DONE)
     try:
-        live = await world.runtime.context(context_id)
+        live = await world.runtime.contexts.get(context_id)
         assert live.damage or "bytes" in claim
         assert len(await world.dependencies.store.branch_ids(context_id, "main")) < 100_000
         assert len(await world.dependencies.store.sent_keys(context_id)) < 100
-        await world.runtime.audit(context_id)
+        await world.runtime.contexts.audit(context_id)
         await world.turn(context_id)
         await file_store(world.dependencies.store).checkpoint(context_id)
     except PilothouseError:

@@ -12,6 +12,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import Fault, FaultyDisk
 from tests.support.compression_scenario import BUDGET, PHASES, check, run_compressions, send_and_wait, settle
 from tests.support.full_windows import SmallWindowWorld
+from tests.support.live_contexts import live_context, pool_of
 from tests.support.scale import LONG, Record
 
 STEP = 1 if LONG else 7
@@ -58,7 +59,7 @@ class Trial:
         return result
 
     async def _standing(self) -> tuple[Any, ...]:
-        live = await self.world.runtime.context("trial")
+        live = await self.world.runtime.contexts.get("trial")
         assert isinstance(live.state, Idle)
         return dict(live.branches), live.core.usage, live.core.audit
 
@@ -66,9 +67,9 @@ class Trial:
         """Check in this process and in the next one."""
         self.disk.disarm()
         runtime = self.world.runtime
-        live = await runtime.context("trial")
+        live = await live_context(runtime, "trial")
         for name, branch in live.branches.items():
-            assert len(await runtime.dependencies.store.branch_ids(live.id, name)) == branch.length
+            assert len(await pool_of(runtime).dependencies.store.branch_ids(live.id, name)) == branch.length
         await runtime.close()
         again = SmallWindowWorld(
             self.path, store=FileStore(self.path / "data", now=lambda: AT), budget=BUDGET, ids_from=10**6

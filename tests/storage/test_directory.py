@@ -52,10 +52,10 @@ async def test_a_context_whose_creator_was_cancelled_is_created_once_and_whole(t
     disk = HeldDisk()
     world = World(tmp_path, Answer(text="here"), store=files(tmp_path, disk))
     disk.holding = True
-    one = asyncio.create_task(world.runtime.create_context(tmp_path, context_id="x"))
+    one = asyncio.create_task(world.runtime.contexts.create(tmp_path, context_id="x"))
     await disk.reached()
     one.cancel()
-    other = asyncio.create_task(world.runtime.create_context(tmp_path, context_id="x"))
+    other = asyncio.create_task(world.runtime.contexts.create(tmp_path, context_id="x"))
     await asyncio.sleep(0)
     disk.release.set()
     results = await asyncio.gather(one, other, return_exceptions=True)
@@ -64,7 +64,7 @@ async def test_a_context_whose_creator_was_cancelled_is_created_once_and_whole(t
     await world.turn("x")
     await world.runtime.close()
     world = World(tmp_path, store=files(tmp_path), ids_from=1000)
-    assert content_of((await world.runtime.read_messages("x"))[-1]) == "here"
+    assert content_of((await world.runtime.messages.read("x"))[-1]) == "here"
     await world.runtime.close()
 
 
@@ -91,7 +91,7 @@ async def test_a_context_that_is_written_out_while_the_list_is_read_is_not_liste
         return entries
 
     monkeypatch.setattr(recovery, "segments", held)
-    listing = asyncio.create_task(world.runtime.contexts())
+    listing = asyncio.create_task(world.runtime.contexts.list())
     await reached.wait()
     await world.turn(context_id)
     await store.checkpoint(context_id)
@@ -120,17 +120,17 @@ async def test_a_queued_message_that_cannot_be_read_is_held_and_not_written_over
     world = World(tmp_path, call, store=files(tmp_path))
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    queued = await world.runtime.send(context_id, "important words", queue=True)
+    queued = await world.runtime.messages.send(context_id, "important words", queue=True)
     await world.runtime.close()
     path = tmp_path / "data/contexts" / context_id / "messages_pool" / f"{queued.message_id}.json"
     damaged = bytearray(path.read_bytes())
     damaged[0] ^= 1
     path.write_bytes(damaged)
     world = World(tmp_path, Answer(text="done"), store=files(tmp_path), ids_from=1000)
-    await world.runtime.approve_all(context_id)
-    live = await world.runtime.rested(context_id)
+    await world.runtime.calls.approve_all(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert (live.state, len(live.core.queue)) == (Idle(), 1)
     with pytest.raises(StoreError):
-        await world.runtime.continue_turn(context_id)
+        await world.runtime.turns.continue_(context_id)
     await world.runtime.close()
     assert path.read_bytes() == damaged

@@ -17,6 +17,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.world import World
 from tests.support.assertions import content_of
+from tests.support.live_contexts import live_context_at_rest
 from tests.support.scale import LONG, Record
 
 CALLS = (
@@ -56,13 +57,13 @@ class Trial:
         runtime = self.world.runtime
         context_id = await self._insist(lambda: self.world.start())
         for mode in ("agent", "supervised"):
-            await self._insist(partial(runtime.switch_mode, context_id, mode))
+            await self._insist(partial(runtime.modes.switch, context_id, mode))
             self.modes.append(mode)
-            sent = await self._insist(lambda: runtime.send(context_id, "go"))
+            sent = await self._insist(lambda: runtime.messages.send(context_id, "go"))
             self.acknowledged.append(sent.message_id)
             await self._settle(context_id)
-        await self._insist(lambda: runtime.create_branch(context_id, "other"))
-        await self._insist(lambda: runtime.switch_branch(context_id, "other"))
+        await self._insist(lambda: runtime.branches.create(context_id, "other"))
+        await self._insist(lambda: runtime.branches.switch(context_id, "other"))
         await self.store.checkpoint(context_id)
         return context_id
 
@@ -77,20 +78,20 @@ class Trial:
     async def _settle(self, context_id: str) -> None:
         runtime = self.world.runtime
         while True:
-            live = await runtime.rested(context_id)
+            live = await live_context_at_rest(runtime, context_id)
             match live.state:
                 case Idle() if live.core.last_turn in ("complete", "rejected", "denied"):
                     return
                 case WaitingForRecovery():
                     self.reported += 1
                     self.disk.disarm()
-                    await runtime.continue_turn(context_id)
+                    await runtime.turns.continue_(context_id)
                 case AwaitingToolApproval():
-                    await self._insist(lambda: runtime.approve_all(context_id))
+                    await self._insist(lambda: runtime.calls.approve_all(context_id))
                 case Failed():
                     raise AssertionError(live.state)
                 case _:
-                    await self._insist(lambda: runtime.continue_turn(context_id))
+                    await self._insist(lambda: runtime.turns.continue_(context_id))
 
     async def check(self, context_id: str) -> None:
         """Check the conversation in a fresh process."""
@@ -98,19 +99,19 @@ class Trial:
         await self.world.runtime.close()
         store = FileStore(self.path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
         world = World(self.path, Answer(text="still here"), store=store)
-        messages = await world.runtime.read_messages(context_id, branch=MAIN, limit=1000)
+        messages = await world.runtime.messages.read(context_id, branch=MAIN, limit=1000)
         users = [message.id for message in messages if isinstance(message, Text) and message.role == "user"]
         assert users == self.acknowledged
         calls = [call.id for message in messages if isinstance(message, ToolRequest) for call in message.calls]
         results = Counter(message.call_id for message in messages if isinstance(message, ToolResult))
         assert results == Counter(calls)
         assert max(Counter(self.world.change.ran).values()) == 1
-        live = await world.runtime.context(context_id)
+        live = await world.runtime.contexts.get(context_id)
         assert live.core.mode == self.modes[-1]
         assert live.core.active_branch == "other"
-        assert (await world.runtime.audit(context_id)).chain.whole
+        assert (await world.runtime.contexts.audit(context_id)).chain.whole
         await world.turn(context_id)
-        assert content_of((await world.runtime.read_messages(context_id))[-1]) == "still here"
+        assert content_of((await world.runtime.messages.read(context_id))[-1]) == "still here"
         await world.runtime.close()
 
 

@@ -25,6 +25,7 @@ from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.world import World
 from pilothouse.tools.mcp.servers import AcceptedTools
 from tests.support.assertions import content_of
+from tests.support.live_contexts import live_context, live_context_at_rest
 from tests.support.mcp_tools import DONE, builtin_tools_for_world, runs, writes
 from tests.support.scale import LONG, Record
 
@@ -46,7 +47,7 @@ def answers(count: int) -> list[Answer]:
 async def leave_waiting(world: World, context_id: str) -> None:
     """Advance the clock to the next attempt, as often as needed."""
     with world.runtime.signals([context_id]) as signals:
-        live = await world.runtime.context(context_id)
+        live = await live_context(world.runtime, context_id)
         while isinstance(live.state, WaitingForRecovery):
             world.ambient.advance(RETRY_INTERVAL_SECONDS)
             await signals.batch()
@@ -96,7 +97,7 @@ class Trial:
     async def say(self) -> None:
         for _ in range(2):
             try:
-                sent = await self.world.runtime.send(self.context_id, "go")
+                sent = await self.world.runtime.messages.send(self.context_id, "go")
             except StoreError:  # reported: the person tries again when there is room
                 self.disk.disarm()
                 await leave_waiting(self.world, self.context_id)
@@ -107,22 +108,22 @@ class Trial:
     async def settle(self) -> None:
         runtime = self.world.runtime
         while True:
-            live = await runtime.rested(self.context_id)
+            live = await live_context_at_rest(runtime, self.context_id)
             requests = len(self.world.model.requests)
             match live.state:
                 case WaitingForRecovery():
                     self.waited += 1
                     with pytest.raises(StoreError):
                         self.disk.arm(1, "ENOSPC", lasting=True)
-                        await runtime.send(self.context_id, "refused", queue=True)
+                        await runtime.messages.send(self.context_id, "refused", queue=True)
                     self.disk.disarm()
                     await leave_waiting(self.world, self.context_id)
                     assert isinstance(live.state, Idle)
                     assert (live.core.turn, len(self.world.model.requests)) == (None, requests), "it went on by itself"
                 case AwaitingToolApproval():
-                    await self.insist(lambda: runtime.approve_all(self.context_id))
+                    await self.insist(lambda: runtime.calls.approve_all(self.context_id))
                 case Idle() if live.core.last_turn in CONTINUABLE_ENDS:
-                    await self.insist(lambda: runtime.continue_turn(self.context_id))
+                    await self.insist(lambda: runtime.turns.continue_(self.context_id))
                 case Idle():
                     return
                 case _:
@@ -139,15 +140,15 @@ class Trial:
         self.disk.disarm()
         await self.world.runtime.close()
         again = World(self.folder, Answer(text="still here"), store=self.store(), ids_from=10**6)
-        messages = await again.runtime.read_messages(self.context_id, limit=1000)
+        messages = await again.runtime.messages.read(self.context_id, limit=1000)
         users = [each.id for each in messages if isinstance(each, Text) and each.role == "user"]
         assert users == self.sent
         call_ids = [call.id for each in messages if isinstance(each, ToolRequest) for call in each.calls]
         assert Counter(call_ids) == Counter(each.call_id for each in messages if isinstance(each, ToolResult))
         assert max(Counter(self.world.change.ran).values(), default=1) == 1
-        assert (await again.runtime.audit(self.context_id)).chain.whole
+        assert (await again.runtime.contexts.audit(self.context_id)).chain.whole
         await again.turn(self.context_id)
-        assert content_of((await again.runtime.read_messages(self.context_id))[-1]) == "still here"
+        assert content_of((await again.runtime.messages.read(self.context_id))[-1]) == "still here"
         await again.runtime.close()
 
 
@@ -157,22 +158,22 @@ async def test_a_context_is_recovered_once_there_is_room(tmp_path: Path) -> None
     store = FileStore(tmp_path / "data", now=lambda: NOW, disk=disk)
     world = World(tmp_path, Answer(text="x", delay=1000), store=store)
     context_id = await world.start()
-    await world.runtime.send(context_id, "hello")
-    live = await world.runtime.context(context_id)
+    await world.runtime.messages.send(context_id, "hello")
+    live = await world.runtime.contexts.get(context_id)
     disk.arm(1, "ENOSPC", lasting=True)  # as a killed process leaves the context: the turn is not closed
     await world.runtime.close()
     disk.disarm()
     again = World(tmp_path, DONE, store=FileStore(tmp_path / "data", now=lambda: NOW, disk=disk), ids_from=10**6)
     disk.arm(1, "ENOSPC", lasting=True)
-    live = await again.runtime.context(context_id)
+    live = await again.runtime.contexts.get(context_id)
     assert isinstance(live.state, WaitingForRecovery)
     disk.disarm()
     await leave_waiting(again, context_id)
-    live = await again.runtime.rested(context_id)
+    live = await again.runtime.turns.rested(context_id)
     assert (live.state, live.core.last_turn) == (Idle(), "interrupted")
-    await again.runtime.continue_turn(context_id)
-    await again.runtime.rested(context_id)
-    assert content_of((await again.runtime.read_messages(context_id))[-1]) == "done"
+    await again.runtime.turns.continue_(context_id)
+    await again.runtime.turns.rested(context_id)
+    assert content_of((await again.runtime.messages.read(context_id))[-1]) == "done"
     await again.runtime.close()
 
 
@@ -181,18 +182,18 @@ async def test_a_kept_draft_is_stored_when_the_runtime_closes(tmp_path: Path) ->
     world = World(tmp_path, *answers(1), DONE, store=FileStore(tmp_path / "data", now=lambda: NOW, disk=disk))
     world.change.release.clear()
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await world.change.started.wait()
     disk.arm(1, "EDQUOT", lasting=True)
     world.change.release.set()
-    assert isinstance((await world.runtime.rested(context_id)).state, WaitingForRecovery)
+    assert isinstance((await world.runtime.turns.rested(context_id)).state, WaitingForRecovery)
     disk.disarm()
     await world.runtime.close()
     again = World(tmp_path, store=FileStore(tmp_path / "data", now=lambda: NOW), ids_from=10**6)
-    live = await again.runtime.context(context_id)
-    live = await again.runtime.rested(context_id)
+    live = await again.runtime.contexts.get(context_id)
+    live = await again.runtime.turns.rested(context_id)
     assert (live.state, live.core.last_turn) == (Idle(), "interrupted")
-    results = [each for each in await again.runtime.read_messages(context_id) if isinstance(each, ToolResult)]
+    results = [each for each in await again.runtime.messages.read(context_id) if isinstance(each, ToolResult)]
     assert {each.tool: each.status for each in results} == {"change": "executed", "look": "executed"}
     await again.runtime.close()
 
@@ -231,32 +232,32 @@ async def test_a_turn_on_a_really_full_disk_rests_and_continues(small_disk: Path
     world = World(tmp_path, *answers(1), DONE, DONE, store=store)
     world.change.release.clear()
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await world.change.started.wait()
     ballast = fill(small_disk)
     world.change.release.set()
-    live = await world.runtime.rested(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert isinstance(live.state, WaitingForRecovery)
     health = await store.health()
     assert health.refusal is not None
     assert health.refusal.reason.params["detail"] == os.strerror(28)
     assert health.free_bytes == 0
     for command in (
-        world.runtime.send(context_id, "more", queue=True),
-        world.runtime.continue_turn(context_id),
-        world.runtime.cancel(context_id),
-        world.runtime.create_context(tmp_path),
+        world.runtime.messages.send(context_id, "more", queue=True),
+        world.runtime.turns.continue_(context_id),
+        world.runtime.turns.cancel(context_id),
+        world.runtime.contexts.create(tmp_path),
     ):
         with pytest.raises(StoreError):
             await command
     ballast.unlink()
     await leave_waiting(world, context_id)
-    live = await world.runtime.rested(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert (live.state, world.change.ran) == (Idle(), ["0change"])
     assert (await store.health()).refusal is None
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "done"
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "done"
     await world.runtime.close()
 
 
@@ -274,7 +275,7 @@ async def test_a_change_that_undo_cannot_record_is_refused(small_disk: Path, tmp
     ballast = fill(small_disk)
     await world.turn(context_id, "go")
     assert (workspace / "large.txt").read_text() == large
-    (call,) = (await world.runtime.read_calls(context_id)).items
+    (call,) = (await world.runtime.calls.read(context_id)).items
     assert (call.status, call.reason.code if call.reason else None) == ("failed", "change_not_kept")
     ballast.unlink()
     await world.runtime.close()
@@ -288,7 +289,7 @@ async def test_a_long_output_on_a_full_disk_is_reported_without_the_whole(small_
     context_id = await world.start("review")  # the command only reads: nothing is recorded for undo
     fill(small_disk)
     await world.turn(context_id, "go")
-    (result,) = [each for each in await world.runtime.read_messages(context_id) if isinstance(each, ToolResult)]
+    (result,) = [each for each in await world.runtime.messages.read(context_id) if isinstance(each, ToolResult)]
     assert result.status == "executed"
     assert f"could not be kept: {os.strerror(28)}" in result.content
     await world.runtime.close()

@@ -28,8 +28,8 @@ def sent(key: str, body: str = "body") -> SentKey:
 
 
 async def pay(world: World, context_id: str, key: str = "k1") -> object:
-    answer = await world.runtime.send(context_id, "pay", key=key)
-    await world.runtime.rested(context_id)
+    answer = await world.runtime.messages.send(context_id, "pay", key=key)
+    await world.runtime.turns.rested(context_id)
     return answer
 
 
@@ -76,9 +76,9 @@ async def test_a_key_is_known_after_a_failed_sync_a_reopening_and_a_checkpoint(t
     answer = await pay(world, context_id)
     disk.arm(2, "EIO")
     with pytest.raises(StoreError):
-        await world.runtime.set_title(context_id, "refused")
+        await world.runtime.contexts.change(context_id, title="refused")
     disk.disarm()
-    await world.runtime.set_title(context_id, "taken")
+    await world.runtime.contexts.change(context_id, title="taken")
     assert await pay(world, context_id) == answer
     await store.checkpoint(context_id)
     assert await pay(world, context_id) == answer
@@ -142,11 +142,11 @@ async def test_an_imported_key_is_known_before_and_after_the_first_checkpoint(tm
     world = world_on(tmp_path, files(tmp_path / "one"))
     context_id = await world.start()
     answer = await pay(world, context_id)
-    data = b"".join([piece async for piece in world.runtime.export_context(context_id)])
+    data = b"".join([piece async for piece in world.runtime.exports.create(context_id)])
     await world.runtime.close()
     store = files(tmp_path / "other")
     world = world_on(tmp_path, store, ids_from=10**6)
-    await world.runtime.import_context(data)
+    await world.runtime.imports.create(data)
     assert await pay(world, context_id) == answer
     await store.checkpoint(context_id)
     assert await pay(world, context_id) == answer
@@ -154,6 +154,6 @@ async def test_an_imported_key_is_known_before_and_after_the_first_checkpoint(tm
     world = world_on(tmp_path, files(tmp_path / "other"), ids_from=10**7)
     assert await pay(world, context_id) == answer
     with pytest.raises(InvalidInput) as caught:
-        await world.runtime.send(context_id, "pay twice", key="k1")
+        await world.runtime.messages.send(context_id, "pay twice", key="k1")
     assert caught.value.reason.code is Code.KEY_REUSED
     await world.runtime.close()

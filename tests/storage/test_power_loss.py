@@ -88,22 +88,22 @@ async def test_acknowledged_commits_survive_a_power_loss_at_any_commit(tmp_path:
         users = [message.id for message in messages if isinstance(message, Text) and message.role == "user"]
         assert users[: len(acknowledged)] == acknowledged
         opened = await left.open(context_id)
-        assert opened.version == (await world.runtime.context(context_id)).version
+        assert opened.version == (await world.runtime.contexts.get(context_id)).version
         assert [reason.code for reason in opened.damage] == []
         await left.close()
 
     await lose()
     for number in range(turns):
-        acknowledged.append((await world.runtime.send(context_id, f"message {number}")).message_id)
-        await world.runtime.rested(context_id)
+        acknowledged.append((await world.runtime.messages.send(context_id, f"message {number}")).message_id)
+        await world.runtime.turns.rested(context_id)
         await lose()
-        await world.runtime.approve_all(context_id)
-        await world.runtime.rested(context_id)
+        await world.runtime.calls.approve_all(context_id)
+        await world.runtime.turns.rested(context_id)
         await lose()
         if number % 3 == 2:
             await store.checkpoint(context_id)
             await lose()
-    await world.runtime.create_branch(context_id, "other")
+    await world.runtime.branches.create(context_id, "other")
     await lose()
     await world.runtime.close()
     record_property("figure", f"{losses} power losses, nothing acknowledged was missing")

@@ -40,14 +40,14 @@ async def denied(path: Path, *tools: str) -> Path:
     """The file with a rule for each tool, one a line."""
     world = World(path, store=files(path))
     for tool in tools:
-        await world.runtime.give_rule("deny", Scope(tool=tool))
+        await world.runtime.rules.give("deny", Scope(tool=tool))
     await world.runtime.close()
     (log,) = (path / "data/users/local/journal").iterdir()
     return log
 
 
 async def rules(world: World) -> list[tuple[str, str]]:
-    return [(rule.effect, rule.scope.tool) for rule in await world.runtime.rules()]
+    return [(rule.effect, rule.scope.tool) for rule in await world.runtime.rules.read()]
 
 
 async def test_a_damaged_line_costs_only_its_rule_and_every_call_asks(
@@ -65,8 +65,8 @@ async def test_a_damaged_line_costs_only_its_rule_and_every_call_asks(
         assert [reason.code for reason in (await store.user_log("local")).damage] == [Code.RULES_DAMAGED]
         context_id = await world.start("agent")
         await world.turn(context_id)
-        assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
-        await world.runtime.give_rule("deny", Scope(tool=f"new {attempt}"))
+        assert isinstance((await world.runtime.contexts.get(context_id)).state, AwaitingToolApproval)
+        await world.runtime.rules.give("deny", Scope(tool=f"new {attempt}"))
         expected.append(("deny", f"new {attempt}"))
         await world.runtime.close()
     (aside,) = (tmp_path / "data/users/local/aside").iterdir()
@@ -87,7 +87,7 @@ async def test_an_unfinished_line_is_reported_and_blocks_nothing(tmp_path: Path)
         context_id = await world.start("agent")
         await world.turn(context_id)
         assert world.change.ran == ["x"]
-        await world.runtime.give_rule("deny", Scope(tool=f"new {attempt}"))
+        await world.runtime.rules.give("deny", Scope(tool=f"new {attempt}"))
         await world.runtime.close()
 
 
@@ -127,7 +127,11 @@ async def test_a_log_that_cannot_be_read_is_an_error_of_the_store_and_nothing_is
     log.mkdir()
     world = World(tmp_path, CALL, Answer(text="done"), store=files(tmp_path), ids_from=1000)
     context_id = await world.start("agent")
-    for command in (world.runtime.context(context_id), world.runtime.send(context_id, "go"), world.runtime.rules()):
+    for command in (
+        world.runtime.contexts.get(context_id),
+        world.runtime.messages.send(context_id, "go"),
+        world.runtime.rules.read(),
+    ):
         with pytest.raises(StoreDamaged) as caught:
             await command
         assert caught.value.reason.code is Code.RULES_DAMAGED
@@ -221,8 +225,8 @@ async def test_a_rule_whose_creator_was_cancelled_holds_and_others_can_be_added(
     release = store.hold_user_logs()
     world = World(tmp_path, CALL, Answer(text="done"), store=store)
     context_id = await world.start("agent")
-    await world.runtime.context(context_id)
-    giving = asyncio.create_task(world.runtime.give_rule("deny", Scope(tool="change")))
+    await world.runtime.contexts.get(context_id)
+    giving = asyncio.create_task(world.runtime.rules.give("deny", Scope(tool="change")))
     await store.reached.wait()
     giving.cancel()
     await asyncio.sleep(0)
@@ -232,7 +236,7 @@ async def test_a_rule_whose_creator_was_cancelled_holds_and_others_can_be_added(
     assert await rules(world) == [("deny", "change")]
     await world.turn(context_id)
     assert world.change.ran == []
-    await world.runtime.give_rule("deny", Scope(tool="look"))
+    await world.runtime.rules.give("deny", Scope(tool="look"))
     assert await rules(world) == [("deny", "change"), ("deny", "look")]
     assert (await store.user_log("local")).version == 2
 
@@ -253,14 +257,16 @@ async def test_a_decision_that_was_refused_leaves_no_rule_for_good(tmp_path: Pat
     world = World(tmp_path, CALL, CALL, Answer(text="done"), store=files(tmp_path, disk))
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    (call,) = await world.runtime.pending_calls(context_id)
+    (call,) = await world.runtime.calls.pending(context_id)
     disk.on = True
     with pytest.raises(StoreError):
-        await world.runtime.decide(context_id, [PersonsDecision(id=call.id, verdict="approve", always="tool_for_good")])
+        await world.runtime.calls.decide(
+            context_id, [PersonsDecision(id=call.id, verdict="approve", always="tool_for_good")]
+        )
     disk.on = False
     assert await rules(world) == []
-    await world.runtime.reject_all(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.calls.reject_all(context_id)
+    await world.runtime.turns.rested(context_id)
     await world.turn(context_id)
     assert world.change.ran == []
     await world.runtime.close()

@@ -10,6 +10,7 @@ import pytest
 from pilothouse.domain.states import Idle
 from pilothouse.domain.value import MessageId
 from pilothouse.testing.world import World
+from tests.support.live_contexts import live_context
 from tests.support.mcp_tools import DONE, answer_with_calls, runs, world_with_tools, writes
 
 LONG = "seq 1 20000"
@@ -17,12 +18,12 @@ LONG = "seq 1 20000"
 
 async def turn(world: World, context_id: str) -> None:
     await world.turn(context_id, "go")
-    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)
 
 
 async def results(world: World, context_id: str) -> list[str]:
-    calls = (await world.runtime.read_calls(context_id)).items
-    messages = await world.runtime.read_messages(context_id, ids=[call.result_id or MessageId("") for call in calls])
+    calls = (await world.runtime.calls.read(context_id)).items
+    messages = await world.runtime.messages.read(context_id, ids=[call.result_id or MessageId("") for call in calls])
     return [getattr(message, "content", "") for message in messages]
 
 
@@ -50,7 +51,7 @@ async def test_a_copied_folder_brings_its_whole_outputs_and_its_undo_data(tmp_pa
     async with again.runtime:
         await turn(again, context_id)
         assert (await results(again, context_id))[-1] == "12000\n"
-        assert list((await again.runtime.undo(context_id)).paths) == ["a.txt"]
+        assert list((await again.runtime.workspaces.undo(context_id)).paths) == ["a.txt"]
         assert (workspace / "a.txt").read_text() == "one"
 
 
@@ -85,7 +86,7 @@ async def test_files_of_an_earlier_version_move_into_the_folder_of_their_convers
     async with again.runtime:
         await turn(again, context_id)
         assert (await results(again, context_id))[-1] == "3\n"
-        assert list((await again.runtime.undo(context_id)).paths) == ["a.txt"]
+        assert list((await again.runtime.workspaces.undo(context_id)).paths) == ["a.txt"]
         assert (again.workspace / "a.txt").read_text() == "one"
 
 
@@ -108,7 +109,7 @@ async def test_whole_outputs_cannot_be_written(tmp_path: Path) -> None:
         context_id = await world.start()
         await turn(world, context_id)
         name = output_name((await results(world, context_id))[-1])
-        workspace = (await world.runtime.context(context_id)).workspace()
+        workspace = (await live_context(world.runtime, context_id)).workspace()
         for path in (name, str(world.workspace / name), str(workspace.readable()[-1]) + "/" + Path(name).name):
             limit = workspace.violation(path, writing=True)
             assert limit is not None, path

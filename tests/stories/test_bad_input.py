@@ -39,8 +39,8 @@ async def test_a_message_that_cannot_be(tmp_path: Path, payloads: Any, message: 
     world = World(tmp_path, Answer(text="x"))
     context_id = await world.start()
     with pytest.raises(InvalidInput, match=message):
-        await world.runtime.send(context_id, payloads)
-    live = await world.runtime.context(context_id)
+        await world.runtime.messages.send(context_id, payloads)
+    live = await world.runtime.contexts.get(context_id)
     assert (live.version, live.branches["main"].length, world.entered) == (1, 0, [])
 
 
@@ -48,13 +48,13 @@ async def test_an_unknown_mode_refuses_the_message_and_changes_nothing(tmp_path:
     world = World(tmp_path, Answer(text="x"))
     context_id = await world.start("review")
     for attempt in (
-        world.runtime.send(context_id, "hi", mode="yolo"),
-        world.runtime.switch_mode(context_id, "yolo"),
-        world.runtime.create_context(tmp_path, mode="yolo"),
+        world.runtime.messages.send(context_id, "hi", mode="yolo"),
+        world.runtime.modes.switch(context_id, "yolo"),
+        world.runtime.contexts.create(tmp_path, mode="yolo"),
     ):
         with pytest.raises(InvalidInput, match="agent, supervised, review, plan, ask"):
             await attempt
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert (live.core.mode, live.version) == ("review", 1)
 
 
@@ -62,18 +62,18 @@ async def test_an_unknown_mode_refuses_the_message_and_changes_nothing(tmp_path:
 async def test_an_unknown_context_is_not_found_whatever_its_id(tmp_path: Path, context_id: str) -> None:
     world = World(tmp_path)
     with pytest.raises(NotFound):
-        await world.runtime.send(context_id, "hi")
+        await world.runtime.messages.send(context_id, "hi")
 
 
 async def test_a_workspace_that_is_not_there_and_an_id_that_is_taken(tmp_path: Path) -> None:
     world = World(tmp_path)
     with pytest.raises(InvalidInput, match="Can't open the project folder"):
-        await world.runtime.create_context(tmp_path / "gone")
-    await world.runtime.create_context(tmp_path, context_id="mine")
+        await world.runtime.contexts.create(tmp_path / "gone")
+    await world.runtime.contexts.create(tmp_path, context_id="mine")
     with pytest.raises(Conflict, match="already"):
-        await world.runtime.create_context(tmp_path, context_id="mine")
+        await world.runtime.contexts.create(tmp_path, context_id="mine")
     with pytest.raises(InvalidInput, match="letters, digits"):
-        await world.runtime.create_context(tmp_path, context_id="../mine")
+        await world.runtime.contexts.create(tmp_path, context_id="../mine")
 
 
 @pytest.mark.parametrize("name", ["", " ", "x" * 101, "new\nline", "bell\x07", "main"])
@@ -81,24 +81,24 @@ async def test_a_branch_name_that_cannot_be(tmp_path: Path, name: str) -> None:
     world = World(tmp_path)
     context_id = await world.start()
     with pytest.raises((InvalidInput, Conflict)):
-        await world.runtime.create_branch(context_id, name)
+        await world.runtime.branches.create(context_id, name)
     with pytest.raises(NotFound, match="Choose one of: main"):
-        await world.runtime.switch_branch(context_id, "nowhere")
+        await world.runtime.branches.switch(context_id, "nowhere")
 
 
 async def test_answering_deciding_cancelling_and_retrying_without_a_turn_is_refused(tmp_path: Path) -> None:
     world = World(tmp_path)
     context_id = await world.start()
     for attempt in (
-        world.runtime.answer(context_id, ["x"]),
-        world.runtime.cancel(context_id),
-        world.runtime.continue_turn(context_id),
-        world.runtime.retry_now(context_id),
+        world.runtime.calls.answer(context_id, ["x"]),
+        world.runtime.turns.cancel(context_id),
+        world.runtime.turns.continue_(context_id),
+        world.runtime.turns.retry_now(context_id),
     ):
         with pytest.raises(Conflict):
             await attempt
     with pytest.raises(NotFound):
-        await world.runtime.call(context_id, "nobody")
+        await world.runtime.calls.get(context_id, "nobody")
 
 
 def test_a_script_that_is_wrong_says_where() -> None:

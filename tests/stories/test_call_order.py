@@ -29,7 +29,7 @@ async def test_a_command_may_run_what_the_call_before_it_has_written(tmp_path: P
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id, "go")
-        written, ran = (await world.runtime.read_calls(context_id)).items
+        written, ran = (await world.runtime.calls.read(context_id)).items
         assert (written.status, ran.status, ran.exit_status) == ("executed", "executed", 0)
 
 
@@ -38,9 +38,9 @@ async def test_a_call_that_reads_waits_for_the_changes_asked_for_before_it(tmp_p
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id, "go")
-        calls = (await world.runtime.read_calls(context_id)).items
+        calls = (await world.runtime.calls.read(context_id)).items
         assert [call.status for call in calls] == ["executed"] * 4
-        results = [each for each in await world.runtime.read_messages(context_id) if isinstance(each, ToolResult)][-2:]
+        results = [each for each in await world.runtime.messages.read(context_id) if isinstance(each, ToolResult)][-2:]
         assert all("done" in result.content for result in results)
 
 
@@ -50,12 +50,12 @@ async def test_no_more_calls_read_at_once_than_the_limit_says(tmp_path: Path) ->
     world = World(tmp_path, Answer(calls=calls), DONE, tools=[look], limits=Limits(parallel_reads=2))
     async with world.runtime:
         context_id = await world.start("agent")
-        await world.runtime.send(context_id, "go")
+        await world.runtime.messages.send(context_id, "go")
         await look.started.wait()
-        started = [call.status for call in (await world.runtime.read_calls(context_id)).items]
+        started = [call.status for call in (await world.runtime.calls.read(context_id)).items]
         assert started == ["executing", "executing", "approved", "approved", "approved"]
         look.release.set()
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         assert sorted(look.ran) == list("01234")
 
 
@@ -65,12 +65,12 @@ async def test_an_approved_call_that_a_stricter_mode_returns_to_the_person_carri
     world = World(tmp_path, Answer(calls=calls), DONE, tools=[look], limits=Limits(parallel_reads=1))
     async with world.runtime:
         context_id = await world.start("agent")
-        await world.runtime.send(context_id, "go")
+        await world.runtime.messages.send(context_id, "go")
         await look.started.wait()
-        await world.runtime.switch_mode(context_id, "supervised")
+        await world.runtime.modes.switch(context_id, "supervised")
         look.release.set()
-        await world.runtime.rested(context_id)
-        returned = await world.runtime.pending_calls(context_id)
+        await world.runtime.turns.rested(context_id)
+        returned = await world.runtime.calls.pending(context_id)
         assert len(returned) == 2
         for call in returned:
             assert (call.approval, call.decided_by, call.decided_at) == (None, None, None)
@@ -92,9 +92,9 @@ def executes(command: str) -> Asked:
 async def approve_calls(world: World, context_id: str, *calls: CallRecord) -> list[CallRecord]:
     """The person approves calls, in one decision; the records of all calls of the round afterwards."""
     decisions = [PersonsDecision(id=call.id, verdict="approve", digest=call.digest) for call in calls]
-    await world.runtime.decide(context_id, decisions)
-    await world.runtime.rested(context_id)
-    return list((await world.runtime.read_calls(context_id)).items)
+    await world.runtime.calls.decide(context_id, decisions)
+    await world.runtime.turns.rested(context_id)
+    return list((await world.runtime.calls.read(context_id)).items)
 
 
 @asynccontextmanager
@@ -104,7 +104,7 @@ async def waiting(folder: Path, *calls: Asked) -> AsyncIterator[tuple[World, str
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
-        yield world, context_id, list(await world.runtime.pending_calls(context_id))
+        yield world, context_id, list(await world.runtime.calls.pending(context_id))
 
 
 @pytest.mark.parametrize(
@@ -191,9 +191,9 @@ async def test_a_write_that_a_rule_allowed_was_shown_to_nobody(tmp_path: Path) -
     world = world_with_tools(tmp_path, answer_with_calls(NEW_SCRIPT, executes("sh run.sh")), DONE)
     async with world.runtime:
         context_id = await world.start("supervised")
-        await world.runtime.give_rule("allow", Scope(tool="write_file"), context_id=context_id)
+        await world.runtime.rules.give("allow", Scope(tool="write_file"), context_id=context_id)
         await world.turn(context_id, "go")
-        ran = (await approve_calls(world, context_id, *await world.runtime.pending_calls(context_id)))[1]
+        ran = (await approve_calls(world, context_id, *await world.runtime.calls.pending(context_id)))[1]
     assert (ran.status, ran.reason and ran.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
 
 
@@ -226,7 +226,7 @@ def look_call(text: str) -> ScriptedCall:
 
 
 async def statuses(world: World, context_id: str) -> list[str]:
-    return [call.status for call in (await world.runtime.read_calls(context_id)).items]
+    return [call.status for call in (await world.runtime.calls.read(context_id)).items]
 
 
 async def test_a_change_waits_for_the_reads_asked_for_before_it(tmp_path: Path) -> None:
@@ -235,12 +235,12 @@ async def test_a_change_waits_for_the_reads_asked_for_before_it(tmp_path: Path) 
     world = World(tmp_path, answer, DONE, tools=[look, change])
     async with world.runtime:
         context_id = await world.start("agent")
-        await world.runtime.send(context_id, "go")
+        await world.runtime.messages.send(context_id, "go")
         await look.started.wait()
         assert await statuses(world, context_id) == ["executing", "executing", "approved", "approved"]
         assert change.ran == []
         look.release.set()
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         assert await statuses(world, context_id) == ["executed"] * 4
     assert (look.ran[2:], change.ran) == (["3"], ["changed"])
 
@@ -253,11 +253,11 @@ async def test_a_change_waits_for_reads_that_wait_for_their_turn(tmp_path: Path)
     world = World(tmp_path, answer, DONE, tools=[look, change], limits=Limits(parallel_reads=1))
     async with world.runtime:
         context_id = await world.start("agent")
-        await world.runtime.send(context_id, "go")
+        await world.runtime.messages.send(context_id, "go")
         await look.started.wait()
         assert await statuses(world, context_id) == ["executing", "approved", "approved"]
         look.release.set()
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
     assert order == ["1", "2", "changed"]
 
 
@@ -266,8 +266,8 @@ async def test_a_read_that_waits_for_a_person_holds_no_change_back(tmp_path: Pat
     world = World(tmp_path, Answer(calls=(look_call("1"), CHANGE)), DONE, tools=[look, change])
     async with world.runtime:
         context_id = await world.start("agent")
-        await world.runtime.give_rule("ask", Scope(tool="look"), context_id=context_id)
+        await world.runtime.rules.give("ask", Scope(tool="look"), context_id=context_id)
         await world.turn(context_id, "go")
         assert await statuses(world, context_id) == ["pending", "executed"]
-        await approve_calls(world, context_id, *await world.runtime.pending_calls(context_id))
+        await approve_calls(world, context_id, *await world.runtime.calls.pending(context_id))
         assert await statuses(world, context_id) == ["executed", "executed"]

@@ -15,11 +15,12 @@ from pilothouse.domain.merges import Strategy
 from pilothouse.domain.messages import Text
 from pilothouse.domain.states import Idle
 from pilothouse.domain.value import ContextId, MessageId
-from pilothouse.runtime.events.turn_events import MessageAdded, branch_end, stream_events
+from pilothouse.runtime.events.turn_events import MessageAdded, branch_end
 from pilothouse.storage.files.store import FileStore
 from tests.support.assertions import present
 from tests.support.full_windows import MANY_WORDS, SmallWindowWorld
 from tests.support.held_store import settle
+from tests.support.live_contexts import live_context, live_context_at_rest
 
 STRATEGIES: list[Strategy] = ["append", "rebase", "cherry_pick"]
 strategies = pytest.mark.parametrize("strategy", STRATEGIES)
@@ -30,10 +31,10 @@ async def merge_all(
 ) -> list[str]:
     """Merge and return the merged messages."""
     chosen = await world.ids(context_id, source) if strategy == "cherry_pick" else []
-    preview = await world.runtime.preview_merge(
+    preview = await world.runtime.merges.preview(
         context_id, source, target=target, strategy=strategy, message_ids=chosen
     )
-    done = await world.runtime.merge(context_id, source, target=target, strategy=strategy, message_ids=chosen)
+    done = await world.runtime.merges.merge(context_id, source, target=target, strategy=strategy, message_ids=chosen)
     assert done == preview
     now = await world.ids(context_id, target)
     assert len(set(now)) == len(now)
@@ -45,21 +46,21 @@ async def compressed_and_diverged(world: SmallWindowWorld) -> tuple[ContextId, l
     the common messages, and the other ones of each."""
     context_id = await world.filled()
     common = await world.ids(context_id)
-    await world.runtime.create_branch(context_id, "idea")
-    await world.runtime.compress(context_id)
+    await world.runtime.branches.create(context_id, "idea")
+    await world.runtime.compression.compress(context_id)
     await world.turn(context_id, "here")
     here = (await world.ids(context_id))[-2:]
-    await world.runtime.switch_branch(context_id, "idea")
+    await world.runtime.branches.switch(context_id, "idea")
     await world.turn(context_id, "there")
     there = (await world.ids(context_id, "idea"))[-2:]
-    await world.runtime.switch_branch(context_id, "main")
+    await world.runtime.branches.switch(context_id, "main")
     return context_id, common, here, there
 
 
 async def assert_branch_works(world: SmallWindowWorld, context_id: str, branch: str) -> None:
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     if live.core.active_branch != branch:
-        await world.runtime.switch_branch(context_id, branch)
+        await world.runtime.branches.switch(context_id, branch)
     await world.turn(context_id, "go on")
     assert isinstance((await world.messages(context_id, branch))[-1], Text)
     world.check_requests()
@@ -94,9 +95,9 @@ async def test_a_summary_of_messages_that_the_target_lacks_is_merged_in_its_plac
 ) -> None:
     world = SmallWindowWorld(tmp_path)
     context_id = await world.start()
-    await world.runtime.create_branch(context_id, "fresh")
+    await world.runtime.branches.create(context_id, "fresh")
     await world.fill(context_id)
-    done = await world.runtime.compress(context_id)
+    done = await world.runtime.compression.compress(context_id)
     now = await world.ids(context_id)
     assert await merge_all(world, context_id, "main", "fresh", strategy) == now
     assert done.summary_id in await world.ids(context_id, "fresh")
@@ -119,8 +120,8 @@ async def test_merging_back_and_forth_with_a_compressed_branch_converges(tmp_pat
 async def test_two_compressed_branches_merge_only_new_messages(tmp_path: Path, strategy: Strategy) -> None:
     world = SmallWindowWorld(tmp_path)
     context_id, common, here, there = await compressed_and_diverged(world)
-    await world.runtime.switch_branch(context_id, "idea")
-    second = await world.runtime.compress(context_id)
+    await world.runtime.branches.switch(context_id, "idea")
+    second = await world.runtime.compression.compress(context_id)
     gone = set(common) - set(await world.ids(context_id, "idea"))
     assert gone
     taken = await merge_all(world, context_id, "main", "idea", strategy)
@@ -138,10 +139,10 @@ async def test_a_twice_compressed_branch_adds_nothing_to_one_with_all_its_messag
 ) -> None:
     world = SmallWindowWorld(tmp_path)
     context_id, _, _, _ = await compressed_and_diverged(world)
-    await world.runtime.merge(context_id, "main", target="idea")
+    await world.runtime.merges.merge(context_id, "main", target="idea")
     await world.fill(context_id)
-    await world.runtime.merge(context_id, "main", target="idea")
-    await world.runtime.compress(context_id)
+    await world.runtime.merges.merge(context_id, "main", target="idea")
+    await world.runtime.compression.compress(context_id)
     assert await merge_all(world, context_id, "main", "idea", strategy) == []
 
 
@@ -154,12 +155,12 @@ async def test_messages_that_a_fork_has_summarized_are_not_merged_into_it(
     context_id, common, _, there = await compressed_and_diverged(world)
     now = await world.ids(context_id)
     if how == "create":
-        await world.runtime.create_branch(context_id, "fork")
+        await world.runtime.branches.create(context_id, "fork")
     elif how == "fork":
-        await world.runtime.fork(context_id, "fork", at=MessageId(now[-1]))
+        await world.runtime.branches.fork(context_id, "fork", at=MessageId(now[-1]))
     else:
-        await world.runtime.edit_message(context_id, now[-2], "said otherwise", name="fork")
-        await world.runtime.rested(context_id)
+        await world.runtime.messages.edit(context_id, now[-2], "said otherwise", name="fork")
+        await world.runtime.turns.rested(context_id)
     summarized = set(common) - set(await world.ids(context_id, "fork"))
     assert summarized
     taken = await merge_all(world, context_id, "idea", "fork", strategy)
@@ -171,14 +172,14 @@ async def test_a_fork_of_a_compressed_branch_is_a_branch_like_any_other(tmp_path
     world = SmallWindowWorld(tmp_path)
     context_id, _, _, _ = await compressed_and_diverged(world)
     now = await world.ids(context_id)
-    fork = await world.runtime.fork(context_id, "fork", at=MessageId(now[3]))
+    fork = await world.runtime.branches.fork(context_id, "fork", at=MessageId(now[3]))
     assert fork.length >= 4
     assert not fork.keeps_whole
-    edited = await world.runtime.edit_message(context_id, now[-2], "said otherwise")
-    live = await world.runtime.rested(context_id)
+    edited = await world.runtime.messages.edit(context_id, now[-2], "said otherwise")
+    live = await live_context_at_rest(world.runtime, context_id)
     assert await world.ids(context_id, live.core.active_branch) != now
     assert edited.message_id in await world.ids(context_id, live.core.active_branch)
-    await world.runtime.undo_compression(context_id, branch="main")
+    await world.runtime.compression.undo(context_id, branch="main")
     assert now[-1] in await world.ids(context_id)
     await assert_branch_works(world, context_id, "fork")
     await world.fill(context_id)
@@ -195,17 +196,17 @@ async def test_a_compressed_context_is_the_same_after_export_and_import_and_can_
     world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
-    await world.runtime.pin(context_id, before[0])
-    await world.runtime.compress(context_id)
+    await world.runtime.compression.pin(context_id, before[0])
+    await world.runtime.compression.compress(context_id)
     await world.turn(context_id, "since")
     since = (await world.ids(context_id))[-2:]
-    data = b"".join([piece async for piece in world.runtime.export_context(context_id)])
+    data = b"".join([piece async for piece in world.runtime.exports.create(context_id)])
     other = SmallWindowWorld(tmp_path, ids_from=10**6)
-    imported = (await other.runtime.import_context(data)).context_id
+    imported = (await other.runtime.imports.create(data)).context_id
     assert await other.ids(imported) == await world.ids(context_id)
-    assert (await other.runtime.context(imported)).core.pins == (before[0],)
-    assert await other.runtime.meter(imported) == await world.runtime.meter(context_id)
-    await other.runtime.undo_compression(imported)
+    assert (await other.runtime.contexts.get(imported)).core.pins == (before[0],)
+    assert await other.runtime.window.meter(imported) == await world.runtime.window.meter(context_id)
+    await other.runtime.compression.undo(imported)
     assert await other.ids(imported) == [*before, *since]
     await assert_branch_works(other, imported, "main")
 
@@ -216,17 +217,17 @@ async def test_a_compressed_context_is_the_same_after_a_restart_and_can_be_undon
 
     world = SmallWindowWorld(tmp_path, store=files())
     context_id = await world.compressed()
-    now, meter = await world.ids(context_id), await world.runtime.meter(context_id)
+    now, meter = await world.ids(context_id), await world.runtime.window.meter(context_id)
     original = await world.ids(context_id, "main-original")
     await world.runtime.close()
     again = SmallWindowWorld(tmp_path, store=files(), ids_from=10**6)
     assert await again.ids(context_id) == now
-    assert await again.runtime.meter(context_id) == meter
-    await again.runtime.undo_compression(context_id)
+    assert await again.runtime.window.meter(context_id) == meter
+    await again.runtime.compression.undo(context_id)
     await again.runtime.close()
     last = SmallWindowWorld(tmp_path, store=files(), ids_from=2 * 10**6)
     assert await last.ids(context_id) == [*original, now[-1]]
-    live = await last.runtime.context(context_id)
+    live = await last.runtime.contexts.get(context_id)
     assert list(live.branches) == ["main"]
     assert live.branches["main"].keeps_whole
     await assert_branch_works(last, context_id, "main")
@@ -284,20 +285,20 @@ STRANGE = {
 async def test_inconsistent_compression_data_of_an_import_breaks_nothing(tmp_path: Path, change: str) -> None:
     world = SmallWindowWorld(tmp_path)
     context_id, _, _, _ = await compressed_and_diverged(world)
-    data = b"".join([piece async for piece in world.runtime.export_context(context_id)])
+    data = b"".join([piece async for piece in world.runtime.exports.create(context_id)])
     other = SmallWindowWorld(tmp_path, ids_from=10**6)
     try:
-        imported = (await other.runtime.import_context(_changed(data, STRANGE[change]))).context_id
+        imported = (await other.runtime.imports.create(_changed(data, STRANGE[change]))).context_id
     except InvalidInput:
         return
-    await other.runtime.meter(imported)
-    live = await other.runtime.context(imported)
+    await other.runtime.window.meter(imported)
+    live = await live_context(other.runtime, imported)
     for command in (
-        lambda: other.runtime.undo_compression(imported),
+        lambda: other.runtime.compression.undo(imported),
         lambda: other.turn(imported, MANY_WORDS),
-        lambda: other.runtime.compress(imported),
-        lambda: other.runtime.merge(imported, "idea"),
-        lambda: other.runtime.undo_compression(imported),
+        lambda: other.runtime.compression.compress(imported),
+        lambda: other.runtime.merges.merge(imported, "idea"),
+        lambda: other.runtime.compression.undo(imported),
     ):
         try:
             await command()
@@ -315,23 +316,23 @@ async def test_a_compressed_original_still_has_the_messages_of_its_branch(tmp_pa
     world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
-    done = await world.runtime.compress(context_id)
+    done = await world.runtime.compression.compress(context_id)
     assert done.original is not None
-    await world.runtime.switch_branch(context_id, done.original)
-    await world.runtime.compress(context_id)
+    await world.runtime.branches.switch(context_id, done.original)
+    await world.runtime.compression.compress(context_id)
     await world.fill(context_id)
     there = (await world.ids(context_id, done.original))[11:]
     assert there
-    await world.runtime.switch_branch(context_id, "main")
+    await world.runtime.branches.switch(context_id, "main")
     await world.turn(context_id, "here")
     here = (await world.ids(context_id))[-2:]
     if undone_first == "the original":
-        await world.runtime.undo_compression(context_id, branch=done.original)
+        await world.runtime.compression.undo(context_id, branch=done.original)
         assert await world.ids(context_id, done.original) == [*before, *there]
-    await world.runtime.undo_compression(context_id)
+    await world.runtime.compression.undo(context_id)
     assert await world.ids(context_id) == [*before, *here]
     if undone_first == "the branch":
-        await world.runtime.undo_compression(context_id, branch=done.original)
+        await world.runtime.compression.undo(context_id, branch=done.original)
         assert await world.ids(context_id, done.original) == [*before, *there]
     await assert_branch_works(world, context_id, "main")
 
@@ -341,14 +342,14 @@ async def test_undoing_the_compression_of_an_original_keeps_the_branch_based_on_
 ) -> None:
     world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
-    await world.runtime.compress(context_id)
+    await world.runtime.compression.compress(context_id)
     await world.fill(context_id)
     second = await world.ids(context_id)
-    done = await world.runtime.compress(context_id)
+    done = await world.runtime.compression.compress(context_id)
     with pytest.raises(Conflict) as refused:
-        await world.runtime.undo_compression(context_id, branch=done.original)
+        await world.runtime.compression.undo(context_id, branch=done.original)
     assert refused.value.reason.code is Code.BRANCH_IN_USE
-    await world.runtime.undo_compression(context_id)
+    await world.runtime.compression.undo(context_id)
     assert await world.ids(context_id) == second
 
 
@@ -356,16 +357,16 @@ async def test_following_a_branch_whose_original_names_itself_ends(tmp_path: Pat
     world = SmallWindowWorld(tmp_path)
     context_id = await world.compressed()
     await world.fill(context_id)
-    await world.runtime.compress(context_id)
-    await world.runtime.delete_branch(context_id, "main-original")
-    await world.runtime.create_branch(context_id, "main-original", source="main-original-2")
-    live = await world.runtime.context(context_id)
+    await world.runtime.compression.compress(context_id)
+    await world.runtime.branches.delete(context_id, "main-original")
+    await world.runtime.branches.create(context_id, "main-original", source="main-original-2")
+    live = await world.runtime.contexts.get(context_id)
     assert present(live.branches["main-original"].compressed).original == "main-original"
     message_ids: list[str] = []
     undone = asyncio.Event()
 
     async def watch() -> None:
-        async for event in stream_events(world.runtime, context_id, start=branch_end(live), is_over=lambda _: False):
+        async for event in world.runtime.events.of_context(context_id, start=branch_end(live), is_over=lambda _: False):
             if isinstance(event, MessageAdded):
                 message_ids.append(event.message.id)
                 return
@@ -373,7 +374,7 @@ async def test_following_a_branch_whose_original_names_itself_ends(tmp_path: Pat
 
     watching = asyncio.create_task(watch())
     await undone.wait()
-    await world.runtime.undo_compression(context_id)
+    await world.runtime.compression.undo(context_id)
     await settle()
     await world.turn(context_id, "go on")
     await watching

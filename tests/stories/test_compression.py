@@ -21,6 +21,7 @@ from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
 from tests.support.full_windows import MANY_WORDS, ROOMY, SMALL, WORDS, Model, SmallWindowWorld, look_calls, text_of
 from tests.support.held_store import DELEGATES, child_of
+from tests.support.live_contexts import live_context, live_context_at_rest
 from tests.support.scale import HANG_SECONDS
 from tests.support.valid_requests import assert_valid_request
 
@@ -40,11 +41,11 @@ AFTER = [
 async def test_messages_before_the_turn_are_summarized_and_nothing_else_changes(tmp_path: Path) -> None:
     world = SmallWindowWorld(tmp_path, summaries=[Answer(text="We talked.", usage=Usage(70, 7))])
     context_id = await world.filled()
-    rule = await world.runtime.give_rule("deny", Scope(folder="deploy"), context_id=context_id)
+    rule = await world.runtime.rules.give("deny", Scope(folder="deploy"), context_id=context_id)
     before = await world.ids(context_id)
     system = world.model.requests[-1].system
-    sent = await world.runtime.send(context_id, f"and then {MANY_WORDS}")
-    live = await world.runtime.rested(context_id)
+    sent = await world.runtime.messages.send(context_id, f"and then {MANY_WORDS}")
+    live = await live_context_at_rest(world.runtime, context_id)
     assert world.trace() == [*BEFORE, "compressing_messages", "generating_summary", *AFTER]
     assert len(world.compressions()) == 1
 
@@ -67,8 +68,8 @@ async def test_messages_before_the_turn_are_summarized_and_nothing_else_changes(
     assert "We talked." in text_of(request)
     assert (live.core.mode, live.core.rules) == ("agent", (rule,))
     assert live.core.usage == Usage(70, 7), "what the summary took counts"
-    assert (await world.runtime.audit(context_id)).chain.whole
-    assert "history_compressed" in [entry.kind for entry in (await world.runtime.audit(context_id)).entries]
+    assert (await world.runtime.contexts.audit(context_id)).chain.whole
+    assert "history_compressed" in [entry.kind for entry in (await world.runtime.contexts.audit(context_id)).entries]
 
 
 async def test_after_a_compression_the_window_holds_no_more_than_the_target(
@@ -81,7 +82,7 @@ async def test_after_a_compression_the_window_holds_no_more_than_the_target(
 
     async def look_first(request: Any) -> Any:
         if request.purpose == "turn":
-            meters.append((await world.runtime.meter(context_id)).tokens)
+            meters.append((await world.runtime.window.meter(context_id)).tokens)
         async for event in streamed(request):
             yield event
 
@@ -104,8 +105,8 @@ async def test_a_summary_with_its_heading_stays_within_its_budget(tmp_path: Path
 async def test_below_the_trigger_nothing_is_compressed(tmp_path: Path) -> None:
     world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
-    assert (await world.runtime.meter(context_id)).tokens <= SMALL.trigger_tokens
-    window = await world.runtime.read_window(context_id)
+    assert (await world.runtime.window.meter(context_id)).tokens <= SMALL.trigger_tokens
+    window = await world.runtime.window.read(context_id)
     assert not window.compresses
     assert world.model.requests_for("summary") == []
     assert not world.compressions()
@@ -115,7 +116,7 @@ async def test_the_window_announces_a_coming_compression(tmp_path: Path) -> None
     world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     world.set_budget(2500)
-    window = await world.runtime.read_window(context_id)
+    window = await world.runtime.window.read(context_id)
     assert window.meter.tokens > window.meter.trigger
     assert window.compresses
     await world.turn(context_id, "go")
@@ -149,8 +150,8 @@ async def test_in_a_later_round_only_messages_before_the_turn_are_summarized(tmp
     context_id = await world.filled()
     texts = [f"{number} {'word ' * 80}" for number in range(4)]
     world.model.answers_next(look_calls(texts[0]), look_calls(texts[1]), look_calls(texts[2]), look_calls(texts[3]))
-    sent = await world.runtime.send(context_id, "look at it")
-    await world.runtime.rested(context_id)
+    sent = await world.runtime.messages.send(context_id, "look at it")
+    await world.runtime.turns.rested(context_id)
     assert world.compressions()
     rounds = " ".join(world.trace()).split("enhancing_system_prompt")
     assert "compressing_messages" not in rounds[1], "the first round fitted"
@@ -176,8 +177,8 @@ async def test_a_second_compression_in_a_turn_never_takes_messages_of_the_turn(
     world = SmallWindowWorld(tmp_path, model=Model(), budget=Budget(tokens=4000))
     context_id = await world.filled()
     world.model.answers_next(*(look_calls(text) for text in texts))
-    sent = await world.runtime.send(context_id, "look at it")
-    live = await world.runtime.rested(context_id)
+    sent = await world.runtime.messages.send(context_id, "look at it")
+    live = await world.runtime.turns.rested(context_id)
     first, *others = world.compressions()
     assert others, "the turn itself filled the window again"
     assert isinstance(live.state, Idle)
@@ -226,7 +227,7 @@ async def test_a_failed_summary_is_replaced_by_truncation_and_the_turn_continues
     assert "earlier messages were left out" in summary.content
     assert "- question" in summary.content, "what the person said is kept in short"
     assert len(world.model.requests_for("summary")) == requests
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert live.core.last_turn == "complete"
     world.check_requests()
 
@@ -253,18 +254,18 @@ async def test_a_cancel_during_a_summary_changes_nothing_and_continue_works(tmp_
     context_id = await world.filled()
     before = await world.ids(context_id)
     world.model.hold = True
-    sent = await world.runtime.send(context_id, MANY_WORDS)
+    sent = await world.runtime.messages.send(context_id, MANY_WORDS)
     await world.model.requested.wait()
     assert world.states[-1] == "generating_summary"
-    await world.runtime.cancel(context_id)
-    live = await world.runtime.context(context_id)
+    await world.runtime.turns.cancel(context_id)
+    live = await live_context(world.runtime, context_id)
     assert isinstance(live.state, Idle)
     assert world.trace()[-3:] == ["generating_summary", "cancelling", "idle"]
     assert await world.ids(context_id) == [*before, sent.message_id]
     assert list(live.branches) == ["main"]
     world.model.release.set()
-    await world.runtime.continue_turn(context_id)
-    live = await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    live = await live_context_at_rest(world.runtime, context_id)
     assert live.core.last_turn == "complete"
     (summary,) = await world.summaries(context_id)
     assert sent.message_id in await world.ids(context_id), "it is still what the turn answers"
@@ -276,15 +277,15 @@ async def test_a_pause_during_a_summary_takes_effect_before_the_request(tmp_path
     world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     world.model.hold = True
-    await world.runtime.send(context_id, MANY_WORDS)
+    await world.runtime.messages.send(context_id, MANY_WORDS)
     await world.model.requested.wait()
-    await world.runtime.pause(context_id)
+    await world.runtime.turns.pause(context_id)
     world.model.release.set()
-    live = await world.runtime.rested(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert isinstance(live.state, Paused)
     assert len(world.compressions()) == 1
-    await world.runtime.resume(context_id)
-    live = await world.runtime.rested(context_id)
+    await world.runtime.turns.resume(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert live.core.last_turn == "complete"
     assert len(world.compressions()) == 1
 
@@ -295,11 +296,11 @@ async def test_a_mode_switch_during_a_summary_takes_effect_and_keeps_its_notice(
     change = Answer(calls=(ScriptedCall(tool="change", arguments={"text": "x"}),))
     world.model.answers_next(change)
     world.model.hold = True
-    await world.runtime.send(context_id, MANY_WORDS)
+    await world.runtime.messages.send(context_id, MANY_WORDS)
     await world.model.requested.wait()
-    await world.runtime.switch_mode(context_id, "plan")
+    await world.runtime.modes.switch(context_id, "plan")
     world.model.release.set()
-    live = await world.runtime.rested(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert live.core.mode == "plan"
     assert world.change.ran == []
     messages = await world.messages(context_id)
@@ -314,11 +315,11 @@ async def test_the_request_after_a_compression_names_the_mode_of_that_moment(tmp
     world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     world.model.hold = True
-    await world.runtime.send(context_id, MANY_WORDS)
+    await world.runtime.messages.send(context_id, MANY_WORDS)
     await world.model.requested.wait()
-    await world.runtime.switch_mode(context_id, "ask")
+    await world.runtime.modes.switch(context_id, "ask")
     world.model.release.set()
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     request = world.model.requests_for("turn")[-1]
     assert request.tools == (), "this mode offers none"
     assert "'ask'" in request.system
@@ -329,11 +330,11 @@ async def test_a_message_pinned_during_a_summary_stays(tmp_path: Path) -> None:
     context_id = await world.filled()
     first = (await world.ids(context_id))[0]
     world.model.hold = True
-    await world.runtime.send(context_id, MANY_WORDS)
+    await world.runtime.messages.send(context_id, MANY_WORDS)
     await world.model.requested.wait()
-    await world.runtime.pin(context_id, first)
+    await world.runtime.compression.pin(context_id, first)
     world.model.release.set()
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     assert len(await world.summaries(context_id)) == 1
     assert first in await world.ids(context_id)
 
@@ -342,24 +343,24 @@ async def test_commands_during_a_summary_are_refused_or_their_changes_kept(tmp_p
     world = SmallWindowWorld(tmp_path)
     context_id = await world.filled()
     before = await world.ids(context_id)
-    await world.runtime.create_branch(context_id, "other")
+    await world.runtime.branches.create(context_id, "other")
     world.model.hold = True
-    sent = await world.runtime.send(context_id, MANY_WORDS)
+    sent = await world.runtime.messages.send(context_id, MANY_WORDS)
     await world.model.requested.wait()
     for refused in (
-        world.runtime.merge(context_id, "other"),
-        world.runtime.switch_branch(context_id, "other"),
-        world.runtime.compress(context_id),
-        world.runtime.undo_compression(context_id),
-        world.runtime.send(context_id, "now"),
+        world.runtime.merges.merge(context_id, "other"),
+        world.runtime.branches.switch(context_id, "other"),
+        world.runtime.compression.compress(context_id),
+        world.runtime.compression.undo(context_id),
+        world.runtime.messages.send(context_id, "now"),
     ):
         with pytest.raises(Conflict, match="isn't finished"):
             await refused
-    queued = await world.runtime.send(context_id, "later", queue=True)
-    await world.runtime.create_branch(context_id, "fork")
-    await world.runtime.set_prompt_addition(context_id, "Be kind.")
+    queued = await world.runtime.messages.send(context_id, "later", queue=True)
+    await world.runtime.branches.create(context_id, "fork")
+    await world.runtime.branches.set_prompt_addition(context_id, "Be kind.")
     world.model.release.set()
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     assert await world.ids(context_id, "fork") == [*before, sent.message_id], "a fork has all that there was"
     assert queued.message_id in await world.ids(context_id)
     contents = [getattr(message, "content", "") for message in await world.messages(context_id)]
@@ -371,23 +372,23 @@ async def test_without_auto_compress_no_turn_compresses(tmp_path: Path) -> None:
     world = SmallWindowWorld(tmp_path, budget=Budget(tokens=3000, auto_compress=False))
     context_id = await world.filled()
     await world.turn(context_id, MANY_WORDS)
-    assert (await world.runtime.meter(context_id)).tokens > SMALL.trigger_tokens
-    assert not (await world.runtime.read_window(context_id)).compresses
+    assert (await world.runtime.window.meter(context_id)).tokens > SMALL.trigger_tokens
+    assert not (await world.runtime.window.read(context_id)).compresses
     assert not world.compressions()
     world.model.answers_next(TOO_LONG)
     await world.turn(context_id, "go on")
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert live.core.last_turn == "complete", "what is too long for the provider is sent shortened"
     assert not world.compressions()
-    assert (await world.runtime.compress(context_id)).how == "model", "on request it is"
+    assert (await world.runtime.compression.compress(context_id)).how == "model", "on request it is"
 
 
 async def test_recent_n_leaves_messages_out_with_a_notice_and_without_a_model(tmp_path: Path) -> None:
     world = SmallWindowWorld(tmp_path, budget=Budget(tokens=3000, strategy="recent_n", recent=6))
     context_id = await world.filled()
     before = await world.ids(context_id)
-    sent = await world.runtime.send(context_id, MANY_WORDS)
-    await world.runtime.rested(context_id)
+    sent = await world.runtime.messages.send(context_id, MANY_WORDS)
+    await world.runtime.turns.rested(context_id)
     assert world.trace() == [*BEFORE, "compressing_messages", *AFTER]
     assert world.model.requests_for("summary") == []
     (summary,) = await world.summaries(context_id)
@@ -404,8 +405,8 @@ async def test_importance_keeps_messages_that_a_custom_scorer_rates_high(tmp_pat
     world = SmallWindowWorld(tmp_path, budget=Budget(tokens=6000, strategy="importance"), importance=score)
     context_id = await world.start()
     await world.turn(context_id, "plain")
-    precious = await world.runtime.send(context_id, "precious")
-    await world.runtime.rested(context_id)
+    precious = await world.runtime.messages.send(context_id, "precious")
+    await world.runtime.turns.rested(context_id)
     await world.fill(context_id)
     before = await world.ids(context_id)
     await world.turn(context_id, MANY_WORDS)
@@ -435,7 +436,7 @@ async def test_each_further_refusal_as_too_long_halves_what_the_turn_sends(tmp_p
     context_id = await world.start()
     world.model.answers_next(*[TOO_LONG] * 4, Answer(text="fine"))
     await world.turn(context_id, "word " * 40_000)
-    live = await world.runtime.context(context_id)
+    live = await live_context(world.runtime, context_id)
     assert live.core.last_turn == "complete"
     sizes = [len(text_of(request)) for request in world.model.requests_for("turn")]
     assert len(sizes) == 5
@@ -467,7 +468,7 @@ async def test_a_request_that_the_provider_finds_too_long_is_compressed_and_sent
     ]
     assert len(world.compressions()) == 1
     last = (await world.messages(context_id))[-1]
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert isinstance(live.state, Idle)
     if retried == "fits":
         assert isinstance(last, Text)
@@ -476,8 +477,8 @@ async def test_a_request_that_the_provider_finds_too_long_is_compressed_and_sent
         assert isinstance(last, ErrorMessage)
         assert last.reason.code is Code.MODEL_TOO_LONG
         assert live.core.last_turn == "error"
-        await world.runtime.continue_turn(context_id)
-        assert (await world.runtime.rested(context_id)).core.last_turn == "complete"
+        await world.runtime.turns.continue_(context_id)
+        assert (await world.runtime.turns.rested(context_id)).core.last_turn == "complete"
     world.check_requests()
 
 
@@ -489,7 +490,7 @@ async def test_over_http_a_request_that_is_too_long_is_compressed_and_sent_again
         context_id = await world.start()
         for number in range(9):
             await world.turn(context_id, f"{number} {WORDS}")
-        messages = await world.runtime.read_messages(context_id, limit=100)
+        messages = await world.runtime.messages.read(context_id, limit=100)
         assert [getattr(message, "content", "") for message in (messages[0], messages[-1])] == ["In short.", "fine"]
         assert provider.faults == []
         await world.runtime.close()
@@ -503,23 +504,23 @@ async def test_a_turn_that_was_found_too_long_once_is_not_compressed_in_every_ro
     answers = [TOO_LONG, *(look_calls(f"{number}") for number in range(6)), Answer(text="done")]
     world.model.answers_next(*answers)
     await world.turn(context_id, "go on")
-    assert (await world.runtime.context(context_id)).core.last_turn == "complete"
+    assert (await world.runtime.contexts.get(context_id)).core.last_turn == "complete"
     assert len(world.compressions()) == 1
 
 
 async def test_token_counts_of_the_provider_correct_the_meter_and_the_trigger(tmp_path: Path) -> None:
     world = SmallWindowWorld(tmp_path, budget=ROOMY)
     context_id = await world.start()
-    live = await world.runtime.context(context_id)
-    plain = (await world.runtime.meter(context_id)).tokens
+    live = await live_context(world.runtime, context_id)
+    plain = (await world.runtime.window.meter(context_id)).tokens
     world.model.reports = lambda: round(live.turn.request_tokens * 1.5) if live.turn is not None else 0
     await world.turn(context_id, "hello")
     assert live.core.token_ratio == pytest.approx(1.5, abs=0.01)
-    meter = await world.runtime.meter(context_id)
+    meter = await world.runtime.window.meter(context_id)
     assert meter.tokens > plain * 1.5
     assert not meter.is_estimate
     while not world.compressions():
-        before = (await world.runtime.meter(context_id)).tokens
+        before = (await world.runtime.window.meter(context_id)).tokens
         await world.turn(context_id, WORDS)
     assert before == pytest.approx(ROOMY.trigger_tokens, abs=300)
     (summary,) = await world.summaries(context_id)
@@ -530,23 +531,23 @@ async def test_token_counts_of_the_provider_correct_the_meter_and_the_trigger(tm
 async def test_token_counts_of_one_model_do_not_correct_another(tmp_path: Path) -> None:
     world = SmallWindowWorld(tmp_path, models=("other",))
     context_id = await world.start()
-    live = await world.runtime.context(context_id)
+    live = await live_context(world.runtime, context_id)
     world.model.reports = lambda: round(live.turn.request_tokens * 2) if live.turn is not None else 0
     await world.turn(context_id, "hello")
-    doubled = (await world.runtime.meter(context_id)).tokens
-    await world.runtime.change_context(context_id, model="other")
-    meter = await world.runtime.meter(context_id)
+    doubled = (await world.runtime.window.meter(context_id)).tokens
+    await world.runtime.contexts.change(context_id, model="other")
+    meter = await world.runtime.window.meter(context_id)
     assert meter.tokens == pytest.approx(doubled / 2, abs=1)
     assert meter.is_estimate
-    await world.runtime.change_context(context_id, model=None)
-    assert (await world.runtime.meter(context_id)).tokens == doubled, "it is still known of the first one"
+    await world.runtime.contexts.change(context_id, model=None)
+    assert (await world.runtime.window.meter(context_id)).tokens == doubled, "it is still known of the first one"
 
 
 @pytest.mark.parametrize("factor", [0, 0.1, 5, 1000])
 async def test_implausible_token_counts_of_a_provider_are_ignored(tmp_path: Path, factor: float) -> None:
     world = SmallWindowWorld(tmp_path)
     context_id = await world.start()
-    live = await world.runtime.context(context_id)
+    live = await live_context(world.runtime, context_id)
     world.model.reports = lambda: round(live.turn.request_tokens * factor) if live.turn is not None else 0
     await world.turn(context_id, "hello")
     assert live.core.token_ratio == 1.0
@@ -582,9 +583,9 @@ async def test_a_context_is_compressed_again_and_again_and_stays_small(tmp_path:
         await world.turn(context_id, f"{number} {WORDS}")
         assert len(await world.summaries(context_id)) <= 1
     assert 3 <= len(world.compressions()) <= 12
-    meter = await world.runtime.meter(context_id)
+    meter = await world.runtime.window.meter(context_id)
     assert meter.tokens <= meter.trigger + 200
-    pool = await world.dependencies.store.message_ids((await world.runtime.context(context_id)).id)
+    pool = await world.dependencies.store.message_ids((await world.runtime.contexts.get(context_id)).id)
     texts = [m for m in await world.dependencies.store.messages(context_id, pool) if isinstance(m, Text)]
     assert len(texts) == 120, "nothing that was said is gone"
     world.check_requests()
@@ -597,13 +598,13 @@ async def test_a_close_during_a_summary_interrupts_the_turn_and_keeps_the_branch
     context_id = await world.filled()
     before = await world.ids(context_id)
     world.model.hold = True
-    sent = await world.runtime.send(context_id, MANY_WORDS)
+    sent = await world.runtime.messages.send(context_id, MANY_WORDS)
     await world.model.requested.wait()
     await asyncio.wait_for(world.runtime.close(), HANG_SECONDS)
     again = SmallWindowWorld(tmp_path, store=world.dependencies.store, ids_from=10**6)
-    live = await again.runtime.context(context_id)
+    live = await again.runtime.contexts.get(context_id)
     assert isinstance(live.state, Idle)
     assert (await again.ids(context_id))[:-1] == [*before, sent.message_id]
-    await again.runtime.continue_turn(context_id)
-    await again.runtime.rested(context_id)
+    await again.runtime.turns.continue_(context_id)
+    await again.runtime.turns.rested(context_id)
     assert len(await again.summaries(context_id)) == 1

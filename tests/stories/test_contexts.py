@@ -46,7 +46,7 @@ async def test_contexts_are_listed_newest_first_by_pages_that_never_repeat_or_sk
         world.ambient.advance(1)
     ids, cursor, pages = [], None, 0
     while True:
-        page = await world.runtime.contexts(limit=3, cursor=cursor)
+        page = await world.runtime.contexts.list(limit=3, cursor=cursor)
         ids += [summary.context_id for summary in page.items]
         pages += 1
         if page.next is None:
@@ -55,18 +55,18 @@ async def test_contexts_are_listed_newest_first_by_pages_that_never_repeat_or_sk
     assert ids == context_ids[::-1]
     assert pages == 3
     with pytest.raises(InvalidInput, match="Invalid position"):
-        await world.runtime.contexts(cursor="nonsense")
+        await world.runtime.contexts.list(cursor="nonsense")
     await world.runtime.close()
 
 
 async def test_an_archived_context_is_out_of_the_list_until_a_message_brings_it_back(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(text="x"))
     context_id = await world.start()
-    await world.runtime.archive(context_id)
-    assert (await world.runtime.contexts()).items == ()
-    assert [each.context_id for each in (await world.runtime.contexts(archived=True)).items] == [context_id]
+    await world.runtime.contexts.change(context_id, archived=True)
+    assert (await world.runtime.contexts.list()).items == ()
+    assert [each.context_id for each in (await world.runtime.contexts.list(archived=True)).items] == [context_id]
     await world.turn(context_id)
-    assert [each.context_id for each in (await world.runtime.contexts()).items] == [context_id]
+    assert [each.context_id for each in (await world.runtime.contexts.list()).items] == [context_id]
 
 
 async def test_usage_is_added_up_and_has_a_cost_where_a_price_is_known(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ async def test_usage_is_added_up_and_has_a_cost_where_a_price_is_known(tmp_path:
         context_id = await world.start()
         await world.turn(context_id)
         await world.turn(context_id)
-        totals = await world.runtime.usage(context_id)
+        totals = await world.runtime.contexts.usage(context_id)
         assert (totals.own.input_tokens, totals.own.output_tokens) == (2000, 1000)
         assert totals.total.cost == (pytest.approx(cost) if cost is not None else None)
 
@@ -92,37 +92,37 @@ async def test_a_turn_ends_at_its_cost_limit(tmp_path: Path) -> None:
     )
     context_id = await world.start()
     await world.turn(context_id)
-    assert reason_of((await world.runtime.read_messages(context_id))[-1]).code is Code.LIMIT_COST
+    assert reason_of((await world.runtime.messages.read(context_id))[-1]).code is Code.LIMIT_COST
 
 
 # export and import
 
 
 async def exported(world: World, context_id: str) -> bytes:
-    return b"".join([piece async for piece in world.runtime.export_context(context_id)])
+    return b"".join([piece async for piece in world.runtime.exports.create(context_id)])
 
 
 async def rich_context(world: World) -> ContextId:
     """A context with one of each kind of content."""
     context_id = await world.start("supervised")
-    await world.runtime.send(context_id, "go", key="k1")
-    await world.runtime.rested(context_id)
-    await world.runtime.give_rule("deny", Scope(folder="deploy"), context_id=context_id)
-    await world.runtime.give_rule("ask", Scope(tool="look"), context_id=context_id, minutes=30)
-    await world.runtime.approve_all(context_id)
-    await world.runtime.rested(context_id)
-    await world.runtime.create_branch(context_id, "idea", prompt_addition="Be bold.")
-    await world.runtime.switch_branch(context_id, "idea")
+    await world.runtime.messages.send(context_id, "go", key="k1")
+    await world.runtime.turns.rested(context_id)
+    await world.runtime.rules.give("deny", Scope(folder="deploy"), context_id=context_id)
+    await world.runtime.rules.give("ask", Scope(tool="look"), context_id=context_id, minutes=30)
+    await world.runtime.calls.approve_all(context_id)
+    await world.runtime.turns.rested(context_id)
+    await world.runtime.branches.create(context_id, "idea", prompt_addition="Be bold.")
+    await world.runtime.branches.switch(context_id, "idea")
     await world.turn(context_id, "x" * 100_000)
-    await world.runtime.switch_branch(context_id, "main")
-    await world.runtime.merge(context_id, "idea")
-    await world.runtime.set_title(context_id, "Rich 富")
-    await world.runtime.create_branch(context_id, "gone")
-    await world.runtime.delete_branch(context_id, "gone")
-    await world.runtime.send(context_id, "again", key="k2")
-    await world.runtime.rested(context_id)
-    await world.runtime.send(context_id, "queued", queue=True)
-    assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+    await world.runtime.branches.switch(context_id, "main")
+    await world.runtime.merges.merge(context_id, "idea")
+    await world.runtime.contexts.change(context_id, title="Rich 富")
+    await world.runtime.branches.create(context_id, "gone")
+    await world.runtime.branches.delete(context_id, "gone")
+    await world.runtime.messages.send(context_id, "again", key="k2")
+    await world.runtime.turns.rested(context_id)
+    await world.runtime.messages.send(context_id, "queued", queue=True)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, AwaitingToolApproval)
     return context_id
 
 
@@ -149,17 +149,17 @@ async def test_an_imported_context_equals_the_exported_one(tmp_path: Path, kinds
     context_id = await rich_context(world)
     data = await exported(world, context_id)
     other = World(tmp_path, Answer(text="4"), Answer(text="5"), store=stores[1], ids_from=10**6)
-    imported = await other.runtime.import_context(data)
+    imported = await other.runtime.imports.create(data)
     assert imported.left_out == ()
     assert await everything(stores[1], context_id) == await everything(stores[0], context_id)
     assert await exported(other, context_id) == data
-    assert (await other.runtime.audit(context_id)).chain.whole
-    await other.runtime.approve_all(context_id)
-    await other.runtime.rested(context_id)
+    assert (await other.runtime.contexts.audit(context_id)).chain.whole
+    await other.runtime.calls.approve_all(context_id)
+    await other.runtime.turns.rested(context_id)
     assert other.change.ran == ["x"], "and it goes on from there"
     with pytest.raises(Conflict, match="already"):
-        await other.runtime.import_context(data)
-    copy = await other.runtime.import_context(data, context_id="copy")
+        await other.runtime.imports.create(data)
+    copy = await other.runtime.imports.create(data, context_id="copy")
     assert copy.context_id == "copy"
     await world.runtime.close()
     await other.runtime.close()
@@ -168,24 +168,24 @@ async def test_an_imported_context_equals_the_exported_one(tmp_path: Path, kinds
 async def test_permissions_are_imported_only_on_request(tmp_path: Path) -> None:
     world = World(tmp_path, CALL, Answer(text="1"))
     context_id = await world.start("supervised")
-    await world.runtime.give_rule("allow", Scope(tool="change"), context_id=context_id)
-    await world.runtime.give_rule("deny", Scope(tool="look"), context_id=context_id)
-    await world.runtime.set_policy(context_id, Policy(kind="manual"))
+    await world.runtime.rules.give("allow", Scope(tool="change"), context_id=context_id)
+    await world.runtime.rules.give("deny", Scope(tool="look"), context_id=context_id)
+    await world.runtime.modes.set_policy(context_id, Policy(kind="manual"))
     data = await exported(world, context_id)
     careful = World(tmp_path, CALL)
-    imported = await careful.runtime.import_context(data)
+    imported = await careful.runtime.imports.create(data)
     assert [reason.code for reason in imported.left_out] == [Code.RULE_ALLOWS], "a policy only makes things stricter"
-    assert [rule.effect for rule in await careful.runtime.rules(context_id)] == ["deny"]
+    assert [rule.effect for rule in await careful.runtime.rules.read(context_id)] == ["deny"]
     await careful.turn(context_id)
     assert careful.change.ran == []
     particular = World(
         tmp_path, CALL, workspace_policy=lambda _: WorkspacePolicy(mode="plan", preference=Policy(kind="manual"))
     )
-    await particular.runtime.import_context(data)
-    assert (await particular.runtime.context(context_id)).core.mode == "plan", "never looser than the person's own"
+    await particular.runtime.imports.create(data)
+    assert (await particular.runtime.contexts.get(context_id)).core.mode == "plan", "never looser than the person's own"
     trusting = World(tmp_path, CALL, Answer(text="1"))
-    await trusting.runtime.import_context(data, grants=True)
-    assert len(await trusting.runtime.rules(context_id)) == 2
+    await trusting.runtime.imports.create(data, grants=True)
+    assert len(await trusting.runtime.rules.read(context_id)) == 2
 
 
 async def test_a_file_that_is_cut_changed_or_no_export_is_refused_with_what_is_wrong(tmp_path: Path) -> None:
@@ -209,9 +209,9 @@ async def test_a_file_that_is_cut_changed_or_no_export_is_refused_with_what_is_w
     }
     for name, bad in wrong.items():
         with pytest.raises(InvalidInput) as caught:
-            await other.runtime.import_context(bad)
+            await other.runtime.imports.create(bad)
         assert caught.value.reason.code is Code.INVALID_EXPORT, name
-    assert (await other.runtime.contexts()).items == ()
+    assert (await other.runtime.contexts.list()).items == ()
 
 
 async def test_ids_in_a_file_cannot_lead_out_of_its_folder(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ async def test_ids_in_a_file_cannot_lead_out_of_its_folder(tmp_path: Path) -> No
         body = b"".join(data.splitlines(keepends=True)[:-1]).replace(old.encode(), new.encode(), 1)
         body += msgspec.json.encode({"type": "end", "digest": hashlib.sha256(body).hexdigest()}) + b"\n"
         with pytest.raises(InvalidInput):
-            await World(tmp_path, store=files(tmp_path, "fresh")).runtime.import_context(body)
+            await World(tmp_path, store=files(tmp_path, "fresh")).runtime.imports.create(body)
         shutil.rmtree(tmp_path / "fresh")
 
 
@@ -234,11 +234,11 @@ async def test_a_context_at_work_is_not_exported(tmp_path: Path) -> None:
     blocking_tool = NoteTool("held", "read_only", hold=True)
     world = World(tmp_path, Answer(calls=(ScriptedCall(tool="held"),)), Answer(text="x"), tools=[blocking_tool])
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await blocking_tool.started.wait()
     with pytest.raises(Conflict, match="isn't finished"):
         await exported(world, context_id)
-    await world.runtime.cancel(context_id)
+    await world.runtime.turns.cancel(context_id)
 
 
 async def test_a_folder_copied_to_another_data_directory_opens_there(tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ async def test_a_folder_copied_to_another_data_directory_opens_there(tmp_path: P
     shutil.copytree(tmp_path / "data/contexts" / context_id, tmp_path / "moved/contexts" / context_id)
     other = World(tmp_path, Answer(text="4"), store=files(tmp_path, "moved"), ids_from=10**6)
     assert await everything(other.dependencies.store, context_id) == before
-    assert len(await other.runtime.pending_calls(context_id)) == 1
+    assert len(await other.runtime.calls.pending(context_id)) == 1
     await other.runtime.close()
 
 

@@ -10,6 +10,7 @@ from tests.storage.test_contract import AT
 from tests.storage.test_file_store import abandon
 from tests.support.assertions import file_store
 from tests.support.full_windows import WORDS, SmallWindowWorld
+from tests.support.live_contexts import live_context
 
 
 async def _nothing(world: SmallWindowWorld, context_id: str) -> None:
@@ -17,11 +18,11 @@ async def _nothing(world: SmallWindowWorld, context_id: str) -> None:
 
 
 async def _undo(world: SmallWindowWorld, context_id: str) -> None:
-    await world.runtime.undo_compression(context_id)
+    await world.runtime.compression.undo(context_id)
 
 
 async def _prompt(world: SmallWindowWorld, context_id: str) -> None:
-    await world.runtime.set_prompt_addition(context_id, "Be kind.")
+    await world.runtime.branches.set_prompt_addition(context_id, "Be kind.")
 
 
 async def _turn(world: SmallWindowWorld, context_id: str) -> None:
@@ -31,7 +32,7 @@ async def _turn(world: SmallWindowWorld, context_id: str) -> None:
 async def _again(world: SmallWindowWorld, context_id: str) -> None:
     for _ in range(3):
         await world.turn(context_id, WORDS)
-    await world.runtime.compress(context_id)
+    await world.runtime.compression.compress(context_id)
 
 
 AFTER: dict[str, Callable[[SmallWindowWorld, str], Awaitable[None]]] = {
@@ -58,11 +59,11 @@ async def test_a_damaged_line_costs_its_own_summary_and_no_other_message(tmp_pat
     context_id = await world.filled()
     (journal,) = (tmp_path / "data" / "contexts" / context_id / "journal").iterdir()
     if lost == "undoing":
-        await world.runtime.compress(context_id)
+        await world.runtime.compression.compress(context_id)
     start = journal.stat().st_size
-    await (world.runtime.compress if lost == "compression" else world.runtime.undo_compression)(context_id)
+    await (world.runtime.compression.compress if lost == "compression" else world.runtime.compression.undo)(context_id)
     await AFTER[after](world, context_id)
-    live = await world.runtime.context(context_id)
+    live = await live_context(world.runtime, context_id)
     message_ids = {each for name in live.branches for each in await world.ids(context_id, name)}
     abandon(file_store(world.dependencies.store))
     data = bytearray(journal.read_bytes())
@@ -70,7 +71,7 @@ async def test_a_damaged_line_costs_its_own_summary_and_no_other_message(tmp_pat
     journal.write_bytes(data)
 
     world = opened(tmp_path, ids_from=10**6)
-    live = await world.runtime.context(context_id)
+    live = await live_context(world.runtime, context_id)
     ids_by_branch = {name: await world.ids(context_id, name) for name in live.branches}
     left = message_ids - {each for ids in ids_by_branch.values() for each in ids}
     assert len(left) <= 1, "at most the summary of that line"

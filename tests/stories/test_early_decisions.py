@@ -100,7 +100,7 @@ async def compress_often(world: SmallWindowWorld, context_id: str, times: int) -
 
 async def next_window(world: SmallWindowWorld, context_id: str) -> str:
     """The messages of the next request, as they would be sent."""
-    window = await world.runtime.read_window(context_id)
+    window = await world.runtime.window.read(context_id)
     texts = [message["content"] or "" for message in window.request["messages"] if message["role"] != "system"]
     return "\n".join(texts)
 
@@ -157,7 +157,7 @@ async def test_pins_and_touched_files_stay_in_the_window_without_a_model_summary
     pinned = [message for message in before if getattr(message, "content", "") in NEEDLES.values()]
     assert len(pinned) == len(NEEDLES)
     for message in pinned:
-        await world.runtime.pin(context_id, message.id)
+        await world.runtime.compression.pin(context_id, message.id)
     model.fails = True
     await compress_often(world, context_id, TIMES)
     window = await next_window(world, context_id)
@@ -175,7 +175,7 @@ async def test_early_decisions_survive_manual_compressions_a_restart_and_a_small
     context_id = await with_needles(world)
     for _ in range(3):
         await world.fill(context_id)
-        await world.runtime.compress(context_id, focus="the boat")
+        await world.runtime.compression.compress(context_id, focus="the boat")
     again = SmallWindowWorld(tmp_path, model=InstructedSummarizer(), store=world.dependencies.store, ids_from=10**6)
     again.set_budget(3000)
     await again.turn(context_id, MANY_WORDS)
@@ -183,7 +183,7 @@ async def test_early_decisions_survive_manual_compressions_a_restart_and_a_small
     window = await next_window(again, context_id)
     for heading, needle in NEEDLES.items():
         assert needle in window, heading
-    assert isinstance((await again.runtime.context(context_id)).state, Idle)
+    assert isinstance((await again.runtime.contexts.get(context_id)).state, Idle)
     again.check_requests()
 
 
@@ -193,7 +193,7 @@ async def test_a_long_transcript_is_summarized_in_pieces_with_the_summary_so_far
     for number in range(30):
         await world.turn(context_id, f"{number} {MANY_WORDS}")
     world.set_budget(4000)
-    done = await world.runtime.compress(context_id)
+    done = await world.runtime.compression.compress(context_id)
     requests = world.model.requests_for("summary")
     assert 1 < len(requests) <= 8
     for request in requests:

@@ -20,6 +20,7 @@ from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
 from tests.stories.test_recovery import crash
+from tests.support.live_contexts import live_context
 from tests.support.mcp_tools import (
     DONE,
     NOW,
@@ -49,24 +50,24 @@ async def context_with_question(world: World, mode: str = "agent") -> tuple[str,
     """A context in which a server has just asked."""
     await ready(world.runtime, "docs")
     context_id = await world.start(mode)
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     return context_id, await question(world, context_id)
 
 
 async def question(world: World, context_id: str) -> CallRecord:
     async with asyncio.timeout(HANG_SECONDS):
-        while not (questions := await world.runtime.open_questions(context_id)):
+        while not (questions := await world.runtime.calls.open_questions(context_id)):
             await asyncio.sleep(0.01)
     return questions[0]
 
 
 async def results(world: World, context_id: str) -> list[ToolResult]:
-    messages = await world.runtime.read_messages(context_id, branch="main", limit=100)
+    messages = await world.runtime.messages.read(context_id, branch="main", limit=100)
     return [message for message in messages if isinstance(message, ToolResult)]
 
 
 async def state(world: World, context_id: str) -> State:
-    return (await world.runtime.context(context_id)).state
+    return (await world.runtime.contexts.get(context_id)).state
 
 
 async def test_the_answer_is_sent_to_the_server_and_the_call_continues(tmp_path: Path) -> None:
@@ -76,17 +77,17 @@ async def test_the_answer_is_sent_to_the_server_and_the_call_continues(tmp_path:
         assert isinstance(await state(world, context_id), ExecutingTool)
         texts = [each["question"] for each in record.arguments["questions"]]
         assert texts == ["[docs] Which colour?\nColour", "count"]
-        before = len(await world.runtime.read_ids(context_id, "main", limit=100))
-        await world.runtime.answer(context_id, ["red", "3"])
-        assert await world.runtime.open_questions(context_id) == []
-        assert len(await world.runtime.read_ids(context_id, "main", limit=100)) == before, "no message for it"
-        await world.runtime.rested(context_id)
+        before = len(await world.runtime.messages.read_ids(context_id, "main", limit=100))
+        await world.runtime.calls.answer(context_id, ["red", "3"])
+        assert await world.runtime.calls.open_questions(context_id) == []
+        assert len(await world.runtime.messages.read_ids(context_id, "main", limit=100)) == before, "no message for it"
+        await world.runtime.turns.rested(context_id)
         (result,) = await results(world, context_id)
         assert json.loads(result.content) == {"action": "accept", "content": {"colour": "red", "count": 3}}
         assert log_of(tmp_path / "docs").count('ask {"text": "form"}') == 1
-        kinds = [entry.kind for entry in (await world.runtime.audit(context_id)).entries]
+        kinds = [entry.kind for entry in (await world.runtime.contexts.audit(context_id)).entries]
         assert "question_answered" in kinds
-        assert (await world.runtime.audit(context_id)).chain.whole
+        assert (await world.runtime.contexts.audit(context_id)).chain.whole
 
 
 async def test_a_question_is_shown_and_answered_over_http_while_the_call_runs(tmp_path: Path) -> None:
@@ -98,7 +99,7 @@ async def test_a_question_is_shown_and_answered_over_http_while_the_call_runs(tm
         assert [each["id"] for each in shown["open_questions"]] == [record.id]
         assert shown["pending_tool_calls"] == []
         await client.request("POST", f"/api/contexts/{context_id}/answers", {"answers": ["blue", ""]})
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         (result,) = await results(world, context_id)
         assert json.loads(result.content)["content"] == {"colour": "blue"}, "what may be left out is left out"
 
@@ -140,14 +141,14 @@ async def test_a_question_of_a_sub_agents_server_reaches_the_person_and_is_answe
     async with world.runtime:
         await ready(world.runtime, "docs")
         parent = await world.start()
-        await world.runtime.send(parent, "go")
+        await world.runtime.messages.send(parent, "go")
         async with asyncio.timeout(HANG_SECONDS):
-            while not (children := (await world.runtime.contexts(parent=parent)).items):
+            while not (children := (await world.runtime.contexts.list(parent=parent)).items):
                 await asyncio.sleep(0.01)
         child = children[0].context_id
         await question(world, child)
-        await world.runtime.answer(child, ["red", ""])
-        await world.runtime.rested(parent)
+        await world.runtime.calls.answer(child, ["red", ""])
+        await world.runtime.turns.rested(parent)
         (result,) = await results(world, child)
         assert json.loads(result.content)["action"] == "accept"
 
@@ -167,21 +168,21 @@ async def test_a_person_can_decline_a_question(tmp_path: Path) -> None:
     world = world_with_asking_server(tmp_path, ASK, DONE)
     async with world.runtime:
         context_id, record = await context_with_question(world)
-        await world.runtime.decline(context_id)
-        await world.runtime.rested(context_id)
+        await world.runtime.calls.decline(context_id)
+        await world.runtime.turns.rested(context_id)
         (result,) = await results(world, context_id)
         assert json.loads(result.content) == {"action": "decline"}
-        assert (await world.runtime.call(context_id, record.id)).status == "rejected"
+        assert (await world.runtime.calls.get(context_id, record.id)).status == "rejected"
         with pytest.raises(Conflict):
-            await world.runtime.decline(context_id)
+            await world.runtime.calls.decline(context_id)
 
 
 async def test_an_answer_that_does_not_fit_the_form_declines(tmp_path: Path) -> None:
     world = world_with_asking_server(tmp_path, ASK, DONE)
     async with world.runtime:
         context_id, _ = await context_with_question(world)
-        await world.runtime.answer(context_id, ["red", "many"])
-        await world.runtime.rested(context_id)
+        await world.runtime.calls.answer(context_id, ["red", "many"])
+        await world.runtime.turns.rested(context_id)
         (result,) = await results(world, context_id)
         assert json.loads(result.content)["action"] == "decline"
 
@@ -192,8 +193,8 @@ async def test_a_question_without_a_form_is_a_yes_or_a_no(tmp_path: Path, reply:
     async with world.runtime:
         context_id, record = await context_with_question(world)
         assert record.arguments["questions"][0]["options"] == ("yes", "no")
-        await world.runtime.answer(context_id, [reply])
-        await world.runtime.rested(context_id)
+        await world.runtime.calls.answer(context_id, [reply])
+        await world.runtime.turns.rested(context_id)
         (result,) = await results(world, context_id)
         assert json.loads(result.content)["action"] == action
 
@@ -202,8 +203,8 @@ async def test_no_request_to_the_model_contains_the_question(tmp_path: Path) -> 
     world = world_with_asking_server(tmp_path, ASK, DONE, DONE)
     async with world.runtime:
         context_id, _ = await context_with_question(world)
-        await world.runtime.answer(context_id, ["red", ""])
-        await world.runtime.rested(context_id)
+        await world.runtime.calls.answer(context_id, ["red", ""])
+        await world.runtime.turns.rested(context_id)
         await world.turn(context_id, "again")
         sent = b"".join(world.model.requests[-1].messages)
         assert b"Which colour?" not in sent
@@ -218,7 +219,7 @@ async def test_in_plan_nobody_is_asked(tmp_path: Path) -> None:
         await world.turn(context_id, "go")
         (result,) = await results(world, context_id)
         assert json.loads(result.content) == {"action": "decline"}
-        (call,) = (await world.runtime.read_calls(context_id)).items
+        (call,) = (await world.runtime.calls.read(context_id)).items
         assert (call.tool, call.status) == ("docs__ask", "executed")
 
 
@@ -226,7 +227,7 @@ async def test_a_question_is_declined_where_ask_user_is_denied(tmp_path: Path) -
     world = world_with_asking_server(tmp_path, ASK, DONE)
     async with world.runtime:
         await ready(world.runtime, "docs")
-        await world.runtime.give_rule("deny", Scope(tool="ask_user"))
+        await world.runtime.rules.give("deny", Scope(tool="ask_user"))
         context_id = await world.start()
         await world.turn(context_id, "go")
         (result,) = await results(world, context_id)
@@ -238,27 +239,27 @@ async def test_a_cancelled_turn_closes_the_question(tmp_path: Path) -> None:
     async with world.runtime:
         context_id, record = await context_with_question(world)
         async with asyncio.timeout(HANG_SECONDS):
-            await world.runtime.cancel(context_id)
+            await world.runtime.turns.cancel(context_id)
         assert isinstance(await state(world, context_id), Idle)
-        assert await world.runtime.open_questions(context_id) == []
-        assert (await world.runtime.call(context_id, record.id)).status == "cancelled"
+        assert await world.runtime.calls.open_questions(context_id) == []
+        assert (await world.runtime.calls.get(context_id, record.id)).status == "cancelled"
         (result,) = await results(world, context_id)
         assert result.status == "cancelled"
         with pytest.raises(Conflict):
-            await world.runtime.answer(context_id, ["red", ""])
-        assert (await world.runtime.audit(context_id)).chain.whole
+            await world.runtime.calls.answer(context_id, ["red", ""])
+        assert (await world.runtime.contexts.audit(context_id)).chain.whole
 
 
 async def test_the_time_limit_of_a_call_stops_while_a_question_is_open(tmp_path: Path) -> None:
     world = world_with_asking_server(tmp_path, ASK, DONE, seconds=0.3)
     async with world.runtime:
         context_id, _ = await context_with_question(world)
-        live = await world.runtime.context(context_id)
+        live = await live_context(world.runtime, context_id)
         assert live.task is not None
         done, _ = await asyncio.wait({live.task}, timeout=3)
         assert not done
-        await world.runtime.answer(context_id, ["red", ""])
-        await world.runtime.rested(context_id)
+        await world.runtime.calls.answer(context_id, ["red", ""])
+        await world.runtime.turns.rested(context_id)
         (result,) = await results(world, context_id)
         assert json.loads(result.content)["action"] == "accept"
 
@@ -269,13 +270,13 @@ async def test_a_call_that_times_out_after_the_answer_ends_and_the_turn_continue
     )
     async with world.runtime:
         context_id, record = await context_with_question(world)
-        await world.runtime.answer(context_id, ["red", ""])
+        await world.runtime.calls.answer(context_id, ["red", ""])
         async with asyncio.timeout(HANG_SECONDS):
-            await world.runtime.rested(context_id)
-        assert (await world.runtime.context(context_id)).core.last_turn == "complete"
+            await world.runtime.turns.rested(context_id)
+        assert (await world.runtime.contexts.get(context_id)).core.last_turn == "complete"
         (result,) = await results(world, context_id)
         assert result.status == "failed"
-        assert (await world.runtime.call(context_id, record.id)).status == "executed"
+        assert (await world.runtime.calls.get(context_id, record.id)).status == "executed"
 
 
 async def test_a_question_after_the_end_of_its_call_is_declined(tmp_path: Path) -> None:
@@ -288,8 +289,8 @@ async def test_a_question_after_the_end_of_its_call_is_declined(tmp_path: Path) 
         assert result.status == "failed"
         await until(lambda: any(line.startswith("answered") for line in log_of(tmp_path / "docs")))
         assert json.loads(log_of(tmp_path / "docs")[-1].removeprefix("answered ")) == {"action": "decline"}
-        assert await world.runtime.open_questions(context_id) == []
-        assert len((await world.runtime.read_calls(context_id)).items) == 1
+        assert await world.runtime.calls.open_questions(context_id) == []
+        assert len((await world.runtime.calls.read(context_id)).items) == 1
 
 
 async def test_a_question_is_closed_when_its_server_ends(tmp_path: Path) -> None:
@@ -297,10 +298,10 @@ async def test_a_question_is_closed_when_its_server_ends(tmp_path: Path) -> None
     async with world.runtime:
         context_id, record = await context_with_question(world)
         async with asyncio.timeout(HANG_SECONDS):
-            await world.runtime.reconnect_server("docs")
-            await world.runtime.rested(context_id)
+            await world.runtime.mcp_servers.reconnect("docs")
+            await world.runtime.turns.rested(context_id)
         assert isinstance(await state(world, context_id), Idle)
-        assert (await world.runtime.call(context_id, record.id)).status == "cancelled"
+        assert (await world.runtime.calls.get(context_id, record.id)).status == "cancelled"
         (result,) = await results(world, context_id)
         assert result.status == "failed"
 
@@ -310,11 +311,11 @@ async def test_a_mode_switch_during_a_question_leaves_nothing_open(tmp_path: Pat
     world = world_with_asking_server(tmp_path, ASK, DONE)
     async with world.runtime:
         context_id, _ = await context_with_question(world)
-        await world.runtime.switch_mode(context_id, mode)
-        if await world.runtime.open_questions(context_id):
-            await world.runtime.answer(context_id, ["red", ""])
+        await world.runtime.modes.switch(context_id, mode)
+        if await world.runtime.calls.open_questions(context_id):
+            await world.runtime.calls.answer(context_id, ["red", ""])
         async with asyncio.timeout(HANG_SECONDS):
-            await world.runtime.rested(context_id)
+            await world.runtime.turns.rested(context_id)
         assert isinstance(await state(world, context_id), Idle)
         (result,) = await results(world, context_id)
         assert result.status == "executed"
@@ -324,12 +325,12 @@ async def test_a_question_can_be_answered_in_a_paused_turn_that_continues_on_res
     world = world_with_asking_server(tmp_path, ASK, DONE)
     async with world.runtime:
         context_id, _ = await context_with_question(world)
-        await world.runtime.pause(context_id)
-        await world.runtime.answer(context_id, ["red", ""])
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.pause(context_id)
+        await world.runtime.calls.answer(context_id, ["red", ""])
+        await world.runtime.turns.rested(context_id)
         if not isinstance(await state(world, context_id), Idle):
-            await world.runtime.resume(context_id)
-            await world.runtime.rested(context_id)
+            await world.runtime.turns.resume(context_id)
+            await world.runtime.turns.rested(context_id)
         assert isinstance(await state(world, context_id), Idle)
         (result,) = await results(world, context_id)
         assert json.loads(result.content)["action"] == "accept"
@@ -341,10 +342,10 @@ async def test_questions_of_two_calls_are_answered_one_after_the_other(tmp_path:
     world = world_with_asking_server(tmp_path, both, DONE)
     async with world.runtime:
         context_id, first = await context_with_question(world)
-        await world.runtime.answer(context_id, ["red", ""])
+        await world.runtime.calls.answer(context_id, ["red", ""])
         await _another(lambda record: record.id != first.id, world, context_id)
-        await world.runtime.answer(context_id, ["blue", ""])
-        await world.runtime.rested(context_id)
+        await world.runtime.calls.answer(context_id, ["blue", ""])
+        await world.runtime.turns.rested(context_id)
         contents = [json.loads(result.content) for result in await results(world, context_id)]
         assert [each["content"]["colour"] for each in contents] == ["red", "blue"]
 
@@ -381,15 +382,15 @@ async def test_an_open_question_is_closed_after_a_crash(tmp_path: Path) -> None:
 
 
 async def closed_after_restart(world: World, context_id: str, record: CallRecord) -> None:
-    live = await world.runtime.context(context_id)
-    assert await world.runtime.open_questions(context_id) == [], "nobody waits for an answer any more"
+    live = await live_context(world.runtime, context_id)
+    assert await world.runtime.calls.open_questions(context_id) == [], "nobody waits for an answer any more"
     assert is_resting(live.state)
     assert not isinstance(live.state, AwaitingUserAnswer)
-    assert not (await world.runtime.call(context_id, record.id)).is_open
+    assert not (await world.runtime.calls.get(context_id, record.id)).is_open
     (result,) = await results(world, context_id)
     assert result.status in ("interrupted", "cancelled")
     with pytest.raises(Conflict):
-        await world.runtime.answer(context_id, ["red", ""])
+        await world.runtime.calls.answer(context_id, ["red", ""])
     await world.turn(context_id, "go on")
-    assert isinstance((await world.runtime.context(context_id)).state, Idle)
-    assert (await world.runtime.audit(context_id)).chain.whole
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)
+    assert (await world.runtime.contexts.audit(context_id)).chain.whole

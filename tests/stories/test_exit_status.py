@@ -28,14 +28,14 @@ async def test_the_record_of_a_command_has_its_exit_status(
     async with world.runtime:
         context_id = await world.start(mode)
         await world.turn(context_id, "go")
-        if await world.runtime.pending_calls(context_id):  # in review, what may change things waits
-            await world.runtime.approve_all(context_id)
-            await world.runtime.rested(context_id)
-        (call,) = (await world.runtime.read_calls(context_id)).items
+        if await world.runtime.calls.pending(context_id):  # in review, what may change things waits
+            await world.runtime.calls.approve_all(context_id)
+            await world.runtime.turns.rested(context_id)
+        (call,) = (await world.runtime.calls.read(context_id)).items
         assert (call.status, call.exit_status) == ("executed", status)
     again = world_with_tools(tmp_path)
     async with again.runtime:
-        assert (await again.runtime.call(context_id, call.id)).exit_status == status
+        assert (await again.runtime.calls.get(context_id, call.id)).exit_status == status
 
 
 async def test_a_call_without_a_command_or_with_a_timeout_has_no_exit_status(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ async def test_a_call_without_a_command_or_with_a_timeout_has_no_exit_status(tmp
     async with world.runtime:
         context_id = await world.start()
         await world.turn(context_id, "go")
-        calls = (await world.runtime.read_calls(context_id)).items
+        calls = (await world.runtime.calls.read(context_id)).items
         assert [(call.status, call.exit_status) for call in calls] == [("executed", None), ("failed", None)]
 
 
@@ -56,12 +56,12 @@ async def test_no_client_shows_a_failed_command_as_done(tmp_path: Path) -> None:
         assert (ended["status"], ended["exit_status"]) == ("failed", 3)
         (call,) = (await client.request("GET", "/api/contexts/thread/tool-calls"))["items"]
         assert (call["status"], call["exit_status"]) == ("executed", 3)
-        exported = b"".join([piece async for piece in world.runtime.export_markdown("thread")]).decode()
+        exported = b"".join([piece async for piece in world.runtime.exports.markdown("thread")]).decode()
         assert "failed, exit code 3" in exported
         err = io.StringIO()
         await run(world.runtime, "thread", "go", mode=None, output="text", language="en", out=io.StringIO(), err=err)
         assert "execute echo out; exit 3: exit code 3" in err.getvalue()
-        results = [each for each in await world.runtime.read_messages("thread") if isinstance(each, ToolResult)]
+        results = [each for each in await world.runtime.messages.read("thread") if isinstance(each, ToolResult)]
         shown = io.StringIO()
         with redirect_stdout(shown):
             show_event(MessageAdded(message=results[0]), "zh", QuotedStream())

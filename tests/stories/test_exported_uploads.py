@@ -15,6 +15,7 @@ from pilothouse.domain.errors import InvalidInput, NotFound, StoreRefused
 from pilothouse.i18n import translate
 from pilothouse.runtime.commands import context_export
 from tests.stories.test_uploads import files_end_at, stored, tree
+from tests.support.live_contexts import live_context
 from tests.support.mcp_tools import world_with_tools
 
 
@@ -25,16 +26,16 @@ async def test_a_copied_folder_and_an_export_bring_the_uploads_with_them(tmp_pat
     world = world_with_tools(tmp_path / "old", workspace=workspace)
     async with world.runtime:
         context_id = await world.start()
-        await world.runtime.add_file(context_id, "数据 1.csv", b"plum\xff\n")
-        exported = b"".join([piece async for piece in world.runtime.export_context(context_id)])
-        assert await world.runtime.left_out_of_export(context_id) == ()
+        await world.runtime.uploads.add(context_id, "数据 1.csv", b"plum\xff\n")
+        exported = b"".join([piece async for piece in world.runtime.exports.create(context_id)])
+        assert await world.runtime.exports.left_out(context_id) == ()
     shutil.copytree(tmp_path / "old/data/contexts" / context_id, tmp_path / "copied/data/contexts" / context_id)
     copied = world_with_tools(tmp_path / "copied", workspace=workspace, ids_from=1000)
     imported = world_with_tools(tmp_path / "imported", workspace=workspace, ids_from=1000)
     async with copied.runtime, imported.runtime:
-        assert (await imported.runtime.import_context(exported)).left_out == ()
+        assert (await imported.runtime.imports.create(exported)).left_out == ()
         for each in (copied, imported):
-            content = (await each.runtime.context(context_id)).workspace().read("uploads/数据 1.csv")
+            content = (await live_context(each.runtime, context_id)).workspace().read("uploads/数据 1.csv")
             assert content == b"plum\xff\n"
             assert stat.S_IMODE((stored(each, context_id) / "数据 1.csv").stat().st_mode) == 0o600
 
@@ -48,11 +49,11 @@ async def test_an_export_names_the_uploads_over_its_size_limit(
     new = world_with_tools(tmp_path / "new", workspace=world.workspace, ids_from=1000)
     async with world.runtime, new.runtime:
         context_id = await world.start()
-        await world.runtime.add_file(context_id, "large", bytes(11))
-        await world.runtime.add_file(context_id, "small", bytes(10))
+        await world.runtime.uploads.add(context_id, "large", bytes(11))
+        await world.runtime.uploads.add(context_id, "small", bytes(10))
         file = tmp_path / "moved.jsonl"
         await contexts_command(Namespace(action="export", id=context_id, file=file), world.runtime, "en")
-        (reason,) = await world.runtime.left_out_of_export(context_id)
+        (reason,) = await world.runtime.exports.left_out(context_id)
         text = "The export doesn't include the upload 'large' (11 bytes): an export holds at most 10 bytes of uploads."
         assert translate(reason) == text
         assert text in capsys.readouterr().out.splitlines()
@@ -81,7 +82,7 @@ async def test_uploads_in_a_forged_import_are_checked(tmp_path: Path, line: dict
     new = world_with_tools(tmp_path / "new", workspace=world.workspace, ids_from=1000)
     async with world.runtime, new.runtime:
         context_id = await world.start()
-        lines = b"".join([piece async for piece in world.runtime.export_context(context_id)]).splitlines()[:-1]
+        lines = b"".join([piece async for piece in world.runtime.exports.create(context_id)]).splitlines()[:-1]
         more = {"type": "upload", "name": "same", "size": 1, "data": "eA=="}
         head = [json.loads(each) for each in lines]
         body = b"".join(
@@ -89,9 +90,9 @@ async def test_uploads_in_a_forged_import_are_checked(tmp_path: Path, line: dict
         )
         end = json.dumps({"type": "end", "digest": hashlib.sha256(body).hexdigest()}).encode() + b"\n"
         with pytest.raises(InvalidInput, match=why):
-            await new.runtime.import_context(body + end)
+            await new.runtime.imports.create(body + end)
         with pytest.raises(NotFound):
-            await new.runtime.context(context_id)
+            await new.runtime.contexts.get(context_id)
 
 
 async def test_an_import_whose_uploads_the_disk_refuses_leaves_no_conversation(tmp_path: Path) -> None:
@@ -100,11 +101,11 @@ async def test_an_import_whose_uploads_the_disk_refuses_leaves_no_conversation(t
     new = world_with_tools(tmp_path / "new", workspace=world.workspace, ids_from=1000)
     async with world.runtime, new.runtime:
         context_id = await world.start()
-        await world.runtime.add_file(context_id, "data.csv", bytes(200_000))
-        exported = b"".join([piece async for piece in world.runtime.export_context(context_id)])
+        await world.runtime.uploads.add(context_id, "data.csv", bytes(200_000))
+        exported = b"".join([piece async for piece in world.runtime.exports.create(context_id)])
         with files_end_at(100_000), pytest.raises(StoreRefused):
-            await new.runtime.import_context(exported)
+            await new.runtime.imports.create(exported)
         with pytest.raises(NotFound):
-            await new.runtime.context(context_id)
-        await new.runtime.import_context(exported)
+            await new.runtime.contexts.get(context_id)
+        await new.runtime.imports.create(exported)
         assert tree(stored(new, context_id)) == ["data.csv"]

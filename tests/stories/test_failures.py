@@ -15,6 +15,7 @@ from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from tests.support.assertions import content_of
+from tests.support.live_contexts import live_context, live_context_at_rest
 from tests.support.raising_adapter import RaisingAdapter
 
 CHANGE = ScriptedCall(tool="change", arguments={"text": "x"})
@@ -29,15 +30,15 @@ async def test_a_bug_fails_the_turn_visibly_and_a_message_or_continue_works(
     context_id = await world.start()
     with caplog.at_level(logging.CRITICAL):
         await world.turn(context_id)
-    live = await world.runtime.context(context_id)
+    live = await live_context(world.runtime, context_id)
     assert isinstance(live.state, Failed)
     assert "a bug" in live.state.error_message.params["detail"]
     assert (await world.dependencies.store.open(context_id)).core.state == live.state
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "fine"
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "fine"
     await world.turn(context_id)
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "again"
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "again"
 
 
 class RaisingTool(NoteTool):
@@ -54,13 +55,13 @@ async def test_a_tool_that_raises_while_preparing_or_running_fails_its_call_only
     world = World(tmp_path, Answer(calls=calls), Answer(text="I see"), tools=tools)
     context_id = await world.start()
     await world.turn(context_id)
-    results = [m for m in await world.runtime.read_messages(context_id) if isinstance(m, ToolResult)]
+    results = [m for m in await world.runtime.messages.read(context_id) if isinstance(m, ToolResult)]
     assert {result.tool: result.status for result in results} == {
         "clumsy": "failed",
         "bomb": "failed",
         "change": "executed",
     }
-    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)
 
 
 async def test_a_refused_command_changes_nothing_and_works_when_there_is_room(tmp_path: Path) -> None:
@@ -71,21 +72,21 @@ async def test_a_refused_command_changes_nothing_and_works_when_there_is_room(tm
     disk.arm(1, "ENOSPC", lasting=True)
     for _ in range(3):
         with pytest.raises(StoreRefused, match="No space left"):
-            await world.runtime.send(context_id, "hi")
+            await world.runtime.messages.send(context_id, "hi")
         with pytest.raises(StoreRefused):
-            await world.runtime.switch_mode(context_id, "agent")
-    live = await world.runtime.context(context_id)
+            await world.runtime.modes.switch(context_id, "agent")
+    live = await world.runtime.contexts.get(context_id)
     assert (live.state, live.core.mode, live.branches["main"].length) == (Idle(), "supervised", 0)
     disk.disarm()
     await world.turn(context_id)
     disk.arm(1, "ENOSPC", lasting=True)
     with pytest.raises(StoreRefused):
-        await world.runtime.approve_all(context_id)
-    assert len(await world.runtime.pending_calls(context_id)) == 1
+        await world.runtime.calls.approve_all(context_id)
+    assert len(await world.runtime.calls.pending(context_id)) == 1
     assert world.change.ran == []
     disk.disarm()
-    await world.runtime.approve_all(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.calls.approve_all(context_id)
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == ["x"]
     await world.runtime.close()
 
@@ -97,18 +98,18 @@ async def test_a_turn_on_a_full_disk_waits_for_recovery_and_continue_stores_its_
     calls = (ScriptedCall(tool="slow", arguments={"text": "x"}),)
     world = World(tmp_path, Answer(calls=calls), Answer(text="done"), store=store, tools=[slow])
     context_id = await world.start()
-    await world.runtime.send(context_id, "hi")
+    await world.runtime.messages.send(context_id, "hi")
     await slow.started.wait()
     disk.arm(1, "ENOSPC", lasting=True)
     slow.release.set()
-    live = await world.runtime.rested(context_id)
+    live = await live_context_at_rest(world.runtime, context_id)
     assert isinstance(live.state, WaitingForRecovery)
     with pytest.raises(StoreRefused):
-        await world.runtime.continue_turn(context_id)
+        await world.runtime.turns.continue_(context_id)
     assert isinstance(live.state, WaitingForRecovery)
     disk.disarm()
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
     assert slow.ran == ["x"]
     assert b"noted x" in world.model.requests[-1].messages[-1]
     await world.runtime.close()
@@ -121,15 +122,15 @@ async def test_a_full_disk_can_be_cancelled_out_of(tmp_path: Path) -> None:
     calls = (ScriptedCall(tool="slow", arguments={"text": "x"}),)
     world = World(tmp_path, Answer(calls=calls), store=store, tools=[slow])
     context_id = await world.start()
-    await world.runtime.send(context_id, "hi")
+    await world.runtime.messages.send(context_id, "hi")
     await slow.started.wait()
     disk.arm(1, "ENOSPC", lasting=True)
     slow.release.set()
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     disk.disarm()
-    await world.runtime.cancel(context_id)
-    assert isinstance((await world.runtime.context(context_id)).state, Idle)
-    results = [m for m in await world.runtime.read_messages(context_id) if isinstance(m, ToolResult)]
+    await world.runtime.turns.cancel(context_id)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)
+    results = [m for m in await world.runtime.messages.read(context_id) if isinstance(m, ToolResult)]
     assert [result.content for result in results] == ["noted x"]
     await world.runtime.close()
 
@@ -142,7 +143,7 @@ async def test_without_its_workspace_a_context_is_readable_and_its_calls_fail_wi
     await world.turn(context_id)
     workspace.rmdir()
     again = World(workspace, Answer(calls=(CHANGE,)), Answer(text="I see"), store=world.dependencies.store)
-    assert content_of((await again.runtime.read_messages(context_id))[-1]) == "one"
+    assert content_of((await again.runtime.messages.read(context_id))[-1]) == "one"
     await again.turn(context_id)
     assert b"Can't open the project folder" in again.model.requests[-1].messages[-1]
     assert again.change.ran == []

@@ -16,6 +16,7 @@ from pilothouse.llm.script import Answer, ScriptedError
 from pilothouse.testing.tools import NoteArguments, NoteTool
 from pilothouse.tools.base import ToolContext
 from tests.support.full_windows import MANY_WORDS, SMALL, WORDS, SmallWindowWorld, look_calls, text_of
+from tests.support.live_contexts import live_context
 
 LONG = "word " * 4000  # about four and a half thousand tokens
 
@@ -56,7 +57,7 @@ async def test_a_result_that_does_not_fit_is_sent_cut_short_and_kept_whole(tmp_p
     world = SmallWindowWorld(tmp_path, look_calls("4000"), look_calls("10"), tools=[VerboseTool()])
     context_id = await world.start()
     await world.turn(context_id, "look at it")
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert live.core.last_turn == "complete"
     long, short = await results(world, context_id)
     assert long.content == "word " * 4000, "what is stored is whole"
@@ -65,8 +66,8 @@ async def test_a_result_that_does_not_fit_is_sent_cut_short_and_kept_whole(tmp_p
     (error,) = await errors(world, context_id)
     assert error.code is Code.RESULTS_CUT, "told once, not in every round"
     assert error.params["count"] == 1
-    meter = await world.runtime.meter(context_id)
-    window = await world.runtime.read_window(context_id)
+    meter = await world.runtime.window.meter(context_id)
+    window = await world.runtime.window.read(context_id)
     assert window.results_cut == 1
     assert window.meter == meter, "one figure, whoever asks"
     assert 0 < error.params["tokens"] <= window.tokens_cut, "later rounds may cut more of the same result"
@@ -99,7 +100,7 @@ async def test_the_notice_of_cut_results_counts_only_the_cut_ones(tmp_path: Path
     world = SmallWindowWorld(tmp_path, look_calls("1320"), several, tools=[VerboseTool()], budget=Budget(tokens=5000))
     context_id = await world.start()
     await world.turn(context_id, "look at it")
-    window = await world.runtime.read_window(context_id)
+    window = await world.runtime.window.read(context_id)
     notices = await errors(world, context_id)
     sent = cut_results_in(world.model.requests[-1])
     assert sent == 1
@@ -121,7 +122,7 @@ async def test_a_message_longer_than_the_window_is_sent_shortened_with_its_head_
     world = SmallWindowWorld(tmp_path)
     context_id = await world.start()
     await world.turn(context_id, f"First this. {LONG} And then that.")
-    assert (await world.runtime.context(context_id)).core.last_turn == "complete"
+    assert (await world.runtime.contexts.get(context_id)).core.last_turn == "complete"
     (request,) = world.model.requests
     sent = text_of(request)
     assert sent.startswith("First this. ")
@@ -133,7 +134,7 @@ async def test_a_message_longer_than_the_window_is_sent_shortened_with_its_head_
     assert error.params["budget"] == SMALL.tokens
     (question, *_) = [each for each in await world.messages(context_id) if isinstance(each, Text)]
     assert question.content == f"First this. {LONG} And then that.", "what is stored is whole"
-    window = await world.runtime.read_window(context_id)
+    window = await world.runtime.window.read(context_id)
     assert window.messages_shortened == 1
     world.check_requests()
 
@@ -141,9 +142,9 @@ async def test_a_message_longer_than_the_window_is_sent_shortened_with_its_head_
 async def test_a_prompt_that_leaves_no_room_ends_the_turn_with_the_figures(tmp_path: Path) -> None:
     world = SmallWindowWorld(tmp_path, budget=Budget(tokens=600))
     context_id = await world.start()
-    empty = (await world.runtime.meter(context_id)).tokens
+    empty = (await world.runtime.window.meter(context_id)).tokens
     await world.turn(context_id, "hello")
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert isinstance(live.state, Idle)
     assert live.core.last_turn == "limit"
     assert world.model.requests == [], "it was not even sent"
@@ -153,8 +154,8 @@ async def test_a_prompt_that_leaves_no_room_ends_the_turn_with_the_figures(tmp_p
     assert figures["budget"] == 600
     assert figures["prompt"] + figures["tools"] == pytest.approx(empty, abs=10)
     world.set_budget(20_000)
-    await world.runtime.continue_turn(context_id)
-    live = await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert live.core.last_turn == "complete"
     assert len(world.model.requests) == 1
 
@@ -179,18 +180,18 @@ async def test_pins_that_fill_the_window_are_shortened_with_a_notice(tmp_path: P
     for number in range(8):
         await world.turn(context_id, f"keep {number} {MANY_WORDS}")
     for message_id in await world.ids(context_id):
-        await world.runtime.pin(context_id, message_id)
+        await world.runtime.compression.pin(context_id, message_id)
     world.set_budget(3000)
     world.model.requests.clear()
     await world.turn(context_id, "and now?")
-    live = await world.runtime.context(context_id)
+    live = await live_context(world.runtime, context_id)
     assert live.core.last_turn == "complete"
     params_by_code = {each.code: each.params for each in await errors(world, context_id)}
     assert params_by_code[Code.PINS_SHORTENED]["count"] > 0
     sent = text_of(world.model.requests[-1])
     assert all(f"keep {number} " in sent for number in range(8)), "each of them is there, in short"
     for message_id in live.core.pins:
-        await world.runtime.pin(context_id, message_id, pinned=False)
+        await world.runtime.compression.pin(context_id, message_id, pinned=False)
     await world.turn(context_id, "and then?")
     assert len(await world.summaries(context_id)) == 1
     world.check_requests()
@@ -202,14 +203,14 @@ async def test_without_auto_compress_the_oldest_messages_are_left_out_with_a_not
     world = SmallWindowWorld(tmp_path, budget=Budget(tokens=3000, auto_compress=False))
     context_id = await world.filled()
     await world.turn(context_id, "word " * 900)
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert live.core.last_turn == "complete"
     (error,) = await errors(world, context_id)
     assert error.code is Code.MESSAGES_LEFT_OUT
     assert f"[{error.params['count']} messages are left out here" in text_of(world.model.requests[-1])
     assert await world.summaries(context_id) == []
-    await world.runtime.compress(context_id)
-    assert (await world.runtime.read_window(context_id)).messages_left_out == 0
+    await world.runtime.compression.compress(context_id)
+    assert (await world.runtime.window.read(context_id)).messages_left_out == 0
     world.check_requests()
 
 
@@ -218,7 +219,7 @@ async def test_a_window_of_8192_tokens_works_after_many_long_messages(tmp_path: 
     context_id = await world.start()
     for number in range(8):
         await world.turn(context_id, f"chapter {number} {'word ' * 2500}")
-        assert (await world.runtime.context(context_id)).core.last_turn == "complete"
+        assert (await world.runtime.contexts.get(context_id)).core.last_turn == "complete"
         assert f"chapter {number}" in text_of(world.model.requests_for("turn")[-1])
     assert len(await world.summaries(context_id)) == 1
     world.check_requests()
@@ -229,20 +230,20 @@ async def test_compressing_by_hand_keeps_fewer_recent_messages_where_ten_do_not_
     context_id = await world.start()
     for number in range(4):
         await world.turn(context_id, f"chapter {number} {'word ' * 1500}")
-    before = await world.runtime.meter(context_id)
-    preview = await world.runtime.preview_compression(context_id)
-    done = await world.runtime.compress(context_id)
+    before = await world.runtime.window.meter(context_id)
+    preview = await world.runtime.compression.preview(context_id)
+    done = await world.runtime.compression.compress(context_id)
     assert done.messages == preview.messages > 0
-    after = await world.runtime.meter(context_id)
+    after = await world.runtime.window.meter(context_id)
     assert after.tokens < after.trigger < before.tokens
-    assert "chapter 3" in str((await world.runtime.read_window(context_id)).request), "the last message stays"
+    assert "chapter 3" in str((await world.runtime.window.read(context_id)).request), "the last message stays"
 
 
 async def test_a_round_of_fifty_huge_results_is_answered(tmp_path: Path) -> None:
     world = SmallWindowWorld(tmp_path, look_calls(*(f"9000,{number}" for number in range(50))), tools=[VerboseTool()])
     context_id = await world.start()
     await world.turn(context_id, "look at it")
-    assert (await world.runtime.context(context_id)).core.last_turn == "complete"
+    assert (await world.runtime.contexts.get(context_id)).core.last_turn == "complete"
     assert Code.RESULTS_CUT in [each.code for each in await errors(world, context_id)]
     world.check_requests()
 
@@ -252,9 +253,9 @@ async def test_an_image_that_does_not_fit_is_named_in_its_place(tmp_path: Path) 
     world = SmallWindowWorld(tmp_path, catalog=ModelCatalog(facts))
     context_id = await world.start()
     pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-    await world.runtime.send(context_id, [TextPayload(content="what is it?"), ImagePayload(base64=pixel)])
-    await world.runtime.rested(context_id)
-    assert (await world.runtime.context(context_id)).core.last_turn == "complete"
+    await world.runtime.messages.send(context_id, [TextPayload(content="what is it?"), ImagePayload(base64=pixel)])
+    await world.runtime.turns.rested(context_id)
+    assert (await world.runtime.contexts.get(context_id)).core.last_turn == "complete"
     assert "does not fit into the context window" in text_of(world.model.requests[-1])
     world.check_requests()
 
@@ -273,7 +274,7 @@ async def test_thirty_rounds_of_large_results_are_answered(
     context_id = await world.filled()
     world.model.answers_next(*rounds, summary=[of] * 60)
     await world.turn(context_id, f"look at all of it {WORDS}")
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert isinstance(live.state, Idle)
     assert live.core.last_turn == "complete"
     assert len(await results(world, context_id)) == 30

@@ -44,8 +44,8 @@ def world_with_vision(path: Path, *answers: Answer, **options: Any) -> World:
 async def say(world: World, *payloads: dict[str, Any]) -> str:
     """A conversation with one turn in it."""
     context_id = await world.start()
-    await world.runtime.send(context_id, payloads)
-    await world.runtime.rested(context_id)
+    await world.runtime.messages.send(context_id, payloads)
+    await world.runtime.turns.rested(context_id)
     return context_id
 
 
@@ -57,7 +57,7 @@ def contents_of_request(world: World, number: int = -1) -> list[Any]:
 
 
 async def images(world: World, context_id: str) -> list[Image]:
-    return [each for each in await world.runtime.read_messages(context_id) if isinstance(each, Image)]
+    return [each for each in await world.runtime.messages.read(context_id) if isinstance(each, Image)]
 
 
 def parts(name: str, url: str) -> list[dict[str, Any]]:
@@ -81,7 +81,7 @@ async def test_an_image_of_the_workspace_is_read_when_the_turn_begins(tmp_path: 
     context_id = await say(world, AT_PATH)
     assert contents_of_request(world) == [parts("shot.png", DATA_URL)]
     assert world.states[:3] == ["processing_user_message", "resolving_file_references", "enhancing_system_prompt"]
-    assert (await world.runtime.context(context_id)).core.title == "shot.png"
+    assert (await world.runtime.contexts.get(context_id)).core.title == "shot.png"
 
 
 async def test_an_address_is_passed_on_and_never_fetched(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ async def test_a_model_without_vision_is_given_the_reason_for_a_missing_text(
     assert image.error is not None
     assert image.error.code is code
     assert contents_of_request(world)[0].startswith(f"[image {image.name} could not be shown: ")
-    assert (await world.runtime.context(context_id)).core.last_turn == "complete"
+    assert (await world.runtime.contexts.get(context_id)).core.last_turn == "complete"
 
 
 async def test_an_address_with_ocr_is_an_error_also_for_a_model_with_vision(tmp_path: Path) -> None:
@@ -197,25 +197,27 @@ async def test_two_images_and_a_text_come_in_their_order(tmp_path: Path) -> None
     world = world_with_vision(tmp_path, DONE)
     context_id = await say(world, INLINE, {"type": "text", "content": "compare"}, AT_PATH)
     assert contents_of_request(world) == [parts("image.png", DATA_URL), "compare", parts("shot.png", DATA_URL)]
-    assert (await world.runtime.context(context_id)).core.title == "image.png"
+    assert (await world.runtime.contexts.get(context_id)).core.title == "image.png"
 
 
 async def test_a_refused_image_refuses_the_whole_message_and_changes_nothing(tmp_path: Path) -> None:
     world = world_with_vision(tmp_path)
     context_id = await world.start()
     with pytest.raises(InvalidInput, match="PNG, JPEG, GIF, WebP"):
-        await world.runtime.send(context_id, [{"type": "text", "content": "x"}, {"type": "image", "base64": "AAAA"}])
-    assert (await world.runtime.context(context_id)).branches["main"].length == 0
+        await world.runtime.messages.send(
+            context_id, [{"type": "text", "content": "x"}, {"type": "image", "base64": "AAAA"}]
+        )
+    assert (await world.runtime.contexts.get(context_id)).branches["main"].length == 0
 
 
 async def test_an_image_can_be_edited_and_sent_again_on_a_branch(tmp_path: Path) -> None:
     world = world_with_vision(tmp_path, DONE, DONE)
     context_id = await say(world, INLINE)
     (first,) = await images(world, context_id)
-    await world.runtime.edit_message(context_id, first.id, [ELSEWHERE])
-    await world.runtime.rested(context_id)
+    await world.runtime.messages.edit(context_id, first.id, [ELSEWHERE])
+    await world.runtime.turns.rested(context_id)
     assert contents_of_request(world) == [parts(ELSEWHERE["url"], ELSEWHERE["url"])]
-    assert [each.data for each in await world.runtime.read_messages(context_id, branch="main") if each == first] == [
+    assert [each.data for each in await world.runtime.messages.read(context_id, branch="main") if each == first] == [
         PICTURE
     ]
 
@@ -224,14 +226,14 @@ async def test_each_model_gets_an_image_in_the_form_it_supports(tmp_path: Path) 
     """An image is encoded again for the next model; the first model's encoding is not reused."""
     blind = World(tmp_path, DONE, store=store_at(tmp_path))
     context_id = await say(blind, INLINE)
-    few = (await blind.runtime.meter(context_id)).tokens
+    few = (await blind.runtime.window.meter(context_id)).tokens
     await blind.runtime.close()
     world = world_with_vision(tmp_path, DONE, DONE, store=store_at(tmp_path), ids_from=1000)
     await world.turn(context_id, "and now?")
     assert contents_of_request(world) == [parts("image.png", DATA_URL), "done", "and now?"]
-    assert (await world.runtime.meter(context_id)).tokens > few + IMAGE_TOKENS // 2
-    await world.runtime.send(context_id, [INLINE])
-    await world.runtime.rested(context_id)
+    assert (await world.runtime.window.meter(context_id)).tokens > few + IMAGE_TOKENS // 2
+    await world.runtime.messages.send(context_id, [INLINE])
+    await world.runtime.turns.rested(context_id)
     await world.runtime.close()
     blind = World(tmp_path, DONE, store=store_at(tmp_path), ids_from=2000)
     await blind.turn(context_id)
@@ -269,15 +271,15 @@ async def test_a_queued_image_waits_and_is_shown_in_its_turn(tmp_path: Path) -> 
     (tmp_path / "shot.png").write_bytes(picture())
     world = world_with_vision(tmp_path, Answer(text="x", delay=0.05), DONE)
     context_id = await world.start()
-    await world.runtime.send(context_id, "first")
-    sent = await world.runtime.send(context_id, [INLINE, AT_PATH], queue=True)
+    await world.runtime.messages.send(context_id, "first")
+    sent = await world.runtime.messages.send(context_id, [INLINE, AT_PATH], queue=True)
     assert sent.queued
-    (item,) = await world.runtime.queued(context_id)
+    (item,) = await world.runtime.queue.read(context_id)
     assert [type(each) for each in item.messages] == [Image, Image]
-    while (await world.runtime.context(context_id)).core.queue:
-        await world.runtime.rested(context_id)
+    while (await world.runtime.contexts.get(context_id)).core.queue:
+        await world.runtime.turns.rested(context_id)
         await asyncio.sleep(0)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     assert contents_of_request(world)[2:] == [parts("image.png", DATA_URL), parts("shot.png", DATA_URL)]
 
 
@@ -287,7 +289,7 @@ async def test_images_come_through_export_and_import_also_those_that_wait(tmp_pa
     context_id = await say(world, INLINE, AT_PATH)
     lines = await exported(world, context_id)
     other = World(tmp_path, DONE)
-    await other.runtime.import_context(packed(lines))
+    await other.runtime.imports.create(packed(lines))
     assert await images(other, context_id) == await images(world, context_id)
     core = next(line["core"] for line in lines if line["type"] == "core")
     (first, _) = [line["message"] for line in lines if line["type"] == "message" and "data" in line["message"]]
@@ -296,8 +298,8 @@ async def test_images_come_through_export_and_import_also_those_that_wait(tmp_pa
     item = {"id": waiting["message_id"], "message_ids": [waiting["message_id"]], "by": "local", "at": ""}
     core["queue"] = [item]
     third = World(tmp_path, DONE)
-    await third.runtime.import_context(packed(lines))
-    assert [type(each) for each in (await third.runtime.queued(context_id))[0].messages] == [Image]
+    await third.runtime.imports.create(packed(lines))
+    assert [type(each) for each in (await third.runtime.queue.read(context_id))[0].messages] == [Image]
 
 
 @pytest.mark.parametrize(
@@ -318,20 +320,20 @@ async def test_an_import_with_an_invalid_image_is_refused(tmp_path: Path, wrong:
             line["message"].update(wrong)
     other = world_with_vision(tmp_path)
     with pytest.raises(InvalidInput):
-        await other.runtime.import_context(packed(lines))
-    assert (await other.runtime.contexts()).items == ()
+        await other.runtime.imports.create(packed(lines))
+    assert (await other.runtime.contexts.list()).items == ()
 
 
 async def test_an_image_that_was_not_read_before_the_cancel_is_read_by_continue(tmp_path: Path) -> None:
     (tmp_path / "shot.png").write_bytes(picture())
     world = World(tmp_path, DONE)
     context_id = await world.start()
-    await world.runtime.send(context_id, [AT_PATH])
-    await world.runtime.cancel(context_id)
+    await world.runtime.messages.send(context_id, [AT_PATH])
+    await world.runtime.turns.cancel(context_id)
     (image,) = await images(world, context_id)
     assert (image.data, is_complete(image)) == (None, False)
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
     assert contents_of_request(world) == ["[image shot.png, read by OCR]\nHELLO 42"]
 
 
@@ -358,14 +360,14 @@ async def test_a_cancel_while_the_text_is_read_ends_the_reading(
     context_id = await world.start()
     with monkeypatch.context() as patched:
         patched.setenv("PATH", f"{folder}:/usr/bin:/bin")
-        sent = await world.runtime.send(context_id, [INLINE])
+        sent = await world.runtime.messages.send(context_id, [INLINE])
         while not is_running(sent.message_id):
             await asyncio.sleep(0.01)
-        await world.runtime.cancel(context_id)
+        await world.runtime.turns.cancel(context_id)
     assert kill_marked([sent.message_id]) == 0
     assert world.states[-2:] == ["cancelling", "idle"]
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
     assert contents_of_request(world) == ["[image image.png, read by OCR]\nHELLO 42"]
 
 
@@ -373,12 +375,12 @@ async def test_after_a_crash_before_it_was_read_continue_reads_it(tmp_path: Path
     (tmp_path / "shot.png").write_bytes(picture())
     world = World(tmp_path, DONE, store=store_at(tmp_path))
     context_id = await world.start()
-    await world.runtime.send(context_id, [AT_PATH, INLINE])
+    await world.runtime.messages.send(context_id, [AT_PATH, INLINE])
     await crash(world)
     again = World(tmp_path, DONE, store=store_at(tmp_path), ids_from=1000)
     assert [is_complete(each) for each in await images(again, context_id)] == [False, False]
-    await again.runtime.continue_turn(context_id)
-    await again.runtime.rested(context_id)
+    await again.runtime.turns.continue_(context_id)
+    await again.runtime.turns.rested(context_id)
     assert contents_of_request(again)[:2] == [
         f"[image {name}, read by OCR]\nHELLO 42" for name in ("shot.png", "image.png")
     ]
@@ -393,12 +395,12 @@ async def test_a_summary_request_has_images_by_name_or_text(tmp_path: Path) -> N
     context_id = await say(world, AT_PATH, {**INLINE, "recognition": "ocr"})
     for _ in range(8):
         await world.turn(context_id)
-    done = await world.runtime.compress(context_id)
+    done = await world.runtime.compression.compress(context_id)
     (summary_request,) = [request for request in model.requests if request.purpose == "summary"]
     record = msgspec.json.decode(summary_request.messages[0])["content"]
     assert "Person shows the image shot.png" in record
     assert "read by OCR]\nHELLO 42" in record
-    (summary,) = await world.runtime.read_messages(context_id, ids=[present(done.summary_id)])
+    (summary,) = await world.runtime.messages.read(context_id, ids=[present(done.summary_id)])
     assert "shot.png" in content_of(summary)
 
 

@@ -43,7 +43,7 @@ def identity(number: int) -> str:
 
 async def exported(world: World, context_id: str) -> Lines:
     """The lines of its file, without the last one."""
-    data = b"".join([piece async for piece in world.runtime.export_context(context_id)])
+    data = b"".join([piece async for piece in world.runtime.exports.create(context_id)])
     return [json.loads(line) for line in data.splitlines()][:-1]
 
 
@@ -112,15 +112,15 @@ async def test_the_effect_of_an_imported_open_call_comes_from_our_own_tools(
     core(lines)["state"] = PAUSED
     context_id = core(lines)["context_id"]
     world = importing_world(tmp_path, DONE, mode=mode)
-    await world.runtime.import_context(packed(lines))
-    await world.runtime.resume(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.imports.create(packed(lines))
+    await world.runtime.turns.resume(context_id)
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == []
-    assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
-    (pending,) = await world.runtime.pending_calls(context_id)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, AwaitingToolApproval)
+    (pending,) = await world.runtime.calls.pending(context_id)
     assert (pending.effect, pending.touches, pending.digest) == ("mutating", ("deploy/a",), honest["digest"])
-    await world.runtime.approve_all(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.calls.approve_all(context_id)
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == ["x"], "the person's own word counts"
 
 
@@ -131,12 +131,12 @@ async def test_a_forged_place_does_not_lead_a_call_around_a_rule(tmp_path: Path)
     core(lines).update(state=PAUSED, mode="agent")
     context_id = core(lines)["context_id"]
     world = World(tmp_path, DONE, ids_from=10**6)
-    await world.runtime.give_rule("deny", Scope(folder="deploy"))
-    await world.runtime.import_context(packed(lines))
-    await world.runtime.resume(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.rules.give("deny", Scope(folder="deploy"))
+    await world.runtime.imports.create(packed(lines))
+    await world.runtime.turns.resume(context_id)
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == []
-    assert (await world.runtime.call(context_id, call["id"])).status == "denied"
+    assert (await world.runtime.calls.get(context_id, call["id"])).status == "denied"
 
 
 async def test_an_approval_that_was_left_out_is_listed(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ async def test_an_approval_that_was_left_out_is_listed(tmp_path: Path) -> None:
     (call,) = of_type(lines, "call")
     call.update(status="approved", approval={"by": "them", "at": AT, "digest": call["digest"], "mode": "supervised"})
     core(lines)["state"] = PAUSED
-    imported = await importing_world(tmp_path).runtime.import_context(packed(lines))
+    imported = await importing_world(tmp_path).runtime.imports.create(packed(lines))
     assert [(reason.code, reason.params) for reason in imported.left_out] == [(Code.APPROVED, {"by": "them"})]
 
 
@@ -153,14 +153,14 @@ async def test_a_call_of_a_missing_tool_is_denied_and_the_turn_continues(tmp_pat
     of_type(lines, "call")[0]["tool"] = "launch"
     context_id = core(lines)["context_id"]
     world = importing_world(tmp_path, DONE)
-    await world.runtime.import_context(packed(lines))
-    (call,) = await world.runtime.pending_calls(context_id)
+    await world.runtime.imports.create(packed(lines))
+    (call,) = await world.runtime.calls.pending(context_id)
     assert present(call.violation).code is Code.UNKNOWN_TOOL
     with pytest.raises(InvalidInput):
-        await world.runtime.approve_all(context_id)
-    await world.runtime.reject_all(context_id, reason="there is none")
-    await world.runtime.rested(context_id)
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "done"
+        await world.runtime.calls.approve_all(context_id)
+    await world.runtime.calls.reject_all(context_id, reason="there is none")
+    await world.runtime.turns.rested(context_id)
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "done"
 
 
 async def test_an_imported_open_question_can_be_answered(tmp_path: Path) -> None:
@@ -171,21 +171,21 @@ async def test_an_imported_open_question_can_be_answered(tmp_path: Path) -> None
     lines = await exported(world, context_id)
     of_type(lines, "call")[0]["effect"] = "read_only"
     other = importing_world(tmp_path, DONE)
-    await other.runtime.import_context(packed(lines))
-    assert isinstance((await other.runtime.context(context_id)).state, AwaitingUserAnswer)
-    await other.runtime.answer(context_id, ["that one"])
-    await other.runtime.rested(context_id)
-    assert content_of((await other.runtime.read_messages(context_id))[-1]) == "done"
+    await other.runtime.imports.create(packed(lines))
+    assert isinstance((await other.runtime.contexts.get(context_id)).state, AwaitingUserAnswer)
+    await other.runtime.calls.answer(context_id, ["that one"])
+    await other.runtime.turns.rested(context_id)
+    assert content_of((await other.runtime.messages.read(context_id))[-1]) == "done"
 
 
 @pytest.mark.parametrize("effect", ["deny", "ask"])
 async def test_a_rule_of_the_context_holds_under_another_id(tmp_path: Path, effect: RuleEffect) -> None:
     world = World(tmp_path, CALL, DONE)
     context_id = await world.start("agent")
-    await world.runtime.give_rule(effect, Scope(folder="deploy"), context_id=context_id)
+    await world.runtime.rules.give(effect, Scope(folder="deploy"), context_id=context_id)
     data = packed(await exported(world, context_id))
-    await world.runtime.import_context(data, context_id="copy")
-    assert [rule.effect for rule in await world.runtime.rules("copy")] == [effect]
+    await world.runtime.imports.create(data, context_id="copy")
+    assert [rule.effect for rule in await world.runtime.rules.read("copy")] == [effect]
     await world.turn("copy")
     assert world.change.ran == []
 
@@ -193,11 +193,11 @@ async def test_a_rule_of_the_context_holds_under_another_id(tmp_path: Path, effe
 async def test_a_rule_that_names_another_context_is_bound_to_the_imported_one(tmp_path: Path) -> None:
     world = World(tmp_path, CALL, DONE)
     context_id = await world.start("agent")
-    await world.runtime.give_rule("deny", Scope(tool="change"), context_id=context_id)
+    await world.runtime.rules.give("deny", Scope(tool="change"), context_id=context_id)
     lines = await exported(world, context_id)
     core(lines)["rules"][0]["lifetime"]["context"] = "another"
     other = World(tmp_path, CALL, DONE, ids_from=10**6)
-    await other.runtime.import_context(packed(lines))
+    await other.runtime.imports.create(packed(lines))
     await other.turn(context_id)
     assert other.change.ran == []
 
@@ -205,24 +205,24 @@ async def test_a_rule_that_names_another_context_is_bound_to_the_imported_one(tm
 async def test_an_imported_policy_is_kept(tmp_path: Path) -> None:
     world = World(tmp_path)
     context_id = await world.start("agent")
-    await world.runtime.set_policy(context_id, Policy(kind="manual"))
+    await world.runtime.modes.set_policy(context_id, Policy(kind="manual"))
     data = packed(await exported(world, context_id))
     other = World(tmp_path, CALL, DONE, ids_from=10**6)
-    assert (await other.runtime.import_context(data)).left_out == ()
+    assert (await other.runtime.imports.create(data)).left_out == ()
     await other.turn(context_id)
     assert other.change.ran == []
-    assert isinstance((await other.runtime.context(context_id)).state, AwaitingToolApproval)
+    assert isinstance((await other.runtime.contexts.get(context_id)).state, AwaitingToolApproval)
 
 
 async def test_a_policy_never_takes_the_place_of_a_stricter_preference(tmp_path: Path) -> None:
     world = World(tmp_path)
     context_id = await world.start("agent")
-    await world.runtime.set_policy(context_id, Policy(kind="auto_approve"))
+    await world.runtime.modes.set_policy(context_id, Policy(kind="auto_approve"))
     lines = await exported(world, context_id)
     core(lines)["policy"] = {"kind": "auto_approve", "depth": 99}
     manual = WorkspacePolicy(preference=Policy(kind="manual"))
     other = World(tmp_path, CALL, DONE, workspace_policy=lambda _: manual, ids_from=10**6)
-    imported = await other.runtime.import_context(packed(lines))
+    imported = await other.runtime.imports.create(packed(lines))
     assert [reason.code for reason in imported.left_out] == [Code.POLICY_WAITS]
     await other.turn(context_id)
     assert other.change.ran == []
@@ -235,8 +235,8 @@ async def test_a_looser_mode_than_the_persons_own_is_not_taken_and_is_listed(
     lines = await exported_turn(tmp_path)
     context_id = core(lines)["context_id"]
     world = importing_world(tmp_path, CALL, DONE, mode=own)
-    imported = await world.runtime.import_context(packed(lines))
-    assert (await world.runtime.context(context_id)).core.mode == taken
+    imported = await world.runtime.imports.create(packed(lines))
+    assert (await world.runtime.contexts.get(context_id)).core.mode == taken
     assert [reason.params for reason in imported.left_out] == ([{"mode": "agent"}] if own != "agent" else [])
     await world.turn(context_id)
     assert world.change.ran == (["x"] if own == "agent" else [])
@@ -245,20 +245,20 @@ async def test_a_looser_mode_than_the_persons_own_is_not_taken_and_is_listed(
 async def test_a_stricter_mode_than_the_persons_own_is_taken(tmp_path: Path) -> None:
     lines = await waiting(tmp_path)
     world = World(tmp_path, ids_from=10**6)
-    assert (await world.runtime.import_context(packed(lines))).left_out == ()
-    assert (await world.runtime.context(core(lines)["context_id"])).core.mode == "supervised"
+    assert (await world.runtime.imports.create(packed(lines))).left_out == ()
+    assert (await world.runtime.contexts.get(core(lines)["context_id"])).core.mode == "supervised"
 
 
 async def test_an_imported_queued_message_does_not_loosen_the_mode(tmp_path: Path) -> None:
     world = World(tmp_path, CALL)
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    await world.runtime.send(context_id, "and then", queue=True, mode="agent")
+    await world.runtime.messages.send(context_id, "and then", queue=True, mode="agent")
     data = packed(await exported(world, context_id))
     other = importing_world(tmp_path, DONE, CALL, DONE)
-    await other.runtime.import_context(data)
-    await other.runtime.reject_all(context_id, reason="no")
-    await other.runtime.rested(context_id)
+    await other.runtime.imports.create(data)
+    await other.runtime.calls.reject_all(context_id, reason="no")
+    await other.runtime.turns.rested(context_id)
     assert other.change.ran == []
 
 
@@ -273,28 +273,28 @@ async def test_rounds_that_a_file_calls_decided_do_not_count_for_the_persons_lim
     calls = [Answer(calls=(ScriptedCall(tool="change", arguments={"text": str(number)}),)) for number in range(5)]
     world = World(tmp_path, *calls, DONE, workspace_policy=lambda _: limited, ids_from=10**6)
     context_id = core(lines)["context_id"]
-    await world.runtime.import_context(packed(lines))
-    await world.runtime.reject_all(context_id, reason="no")
-    await world.runtime.rested(context_id)
-    assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+    await world.runtime.imports.create(packed(lines))
+    await world.runtime.calls.reject_all(context_id, reason="no")
+    await world.runtime.turns.rested(context_id)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, AwaitingToolApproval)
     assert len(world.change.ran) <= 1
 
 
 async def test_an_imported_sub_agent_without_its_parent_may_do_nothing_unless_allowed(tmp_path: Path) -> None:
     world = World(tmp_path)
-    sender = await world.runtime.create_context(tmp_path, mode="plan")
-    child = await world.runtime.create_context(tmp_path, mode="agent", parent=sender)
+    sender = await world.runtime.contexts.create(tmp_path, mode="plan")
+    child = await world.runtime.contexts.create(tmp_path, mode="agent", parent=sender)
     data = packed(await exported(world, child))
     alone = World(tmp_path, CALL, DONE, ids_from=10**6)
-    await alone.runtime.import_context(data)
+    await alone.runtime.imports.create(data)
     await alone.turn(child)
     assert alone.change.ran == []
     trusting = World(tmp_path, CALL, DONE, ids_from=10**6)
-    await trusting.runtime.import_context(data, grants=True)
+    await trusting.runtime.imports.create(data, grants=True)
     await trusting.turn(child)
     assert trusting.change.ran == ["x"]
     beside = World(tmp_path, CALL, DONE, store=world.dependencies.store, ids_from=10**6)
-    await beside.runtime.import_context(data, context_id="copy")
+    await beside.runtime.imports.create(data, context_id="copy")
     await beside.turn("copy")
     assert beside.change.ran == [], "its sender is here, and plans"
 
@@ -391,7 +391,7 @@ async def test_an_inconsistent_import_is_refused_and_leaves_nothing_behind(tmp_p
     ODD[odd](lines)
     world = World(tmp_path, store=files(tmp_path), ids_from=10**6)
     with pytest.raises(InvalidInput) as caught:
-        await world.runtime.import_context(packed(lines))
+        await world.runtime.imports.create(packed(lines))
     assert caught.value.reason.code in REFUSED
     assert list((tmp_path / "data/contexts").iterdir()) == []
     assert await world.dependencies.store.contexts() == []
@@ -417,7 +417,7 @@ async def test_a_call_that_does_not_hold_together_is_refused_and_leaves_nothing_
     ODD_CALLS[odd](lines)
     world = World(tmp_path, store=files(tmp_path), ids_from=10**6)
     with pytest.raises(InvalidInput) as caught:
-        await world.runtime.import_context(packed(lines), grants=grants)
+        await world.runtime.imports.create(packed(lines), grants=grants)
     assert caught.value.reason.code in REFUSED
     assert list((tmp_path / "data/contexts").iterdir()) == []
     await world.runtime.close()
@@ -429,7 +429,7 @@ async def test_an_impossible_parent_does_not_lock_an_imported_context(tmp_path: 
     core(lines)["parent"] = "../../evil"
     world = World(tmp_path, CALL, DONE, store=files(tmp_path) if kind == "files" else None, ids_from=10**6)
     with suppress(InvalidInput):
-        await world.runtime.import_context(packed(lines))
+        await world.runtime.imports.create(packed(lines))
     for summary in await world.dependencies.store.contexts():
         await world.turn(summary.context_id)
     assert world.change.ran == []
@@ -459,19 +459,19 @@ async def test_an_odd_but_consistent_import_can_be_continued_also_after_a_restar
     context_id = core(lines)["context_id"]
     answers = [Answer(text=str(number), usage=Usage(5, 5)) for number in range(4)]
     world = World(tmp_path, *answers, store=files(tmp_path), ids_from=10**6)
-    await world.runtime.import_context(packed(lines))
-    if isinstance((await world.runtime.context(context_id)).state, Paused):
-        await world.runtime.resume(context_id)
-        await world.runtime.rested(context_id)
+    await world.runtime.imports.create(packed(lines))
+    if isinstance((await world.runtime.contexts.get(context_id)).state, Paused):
+        await world.runtime.turns.resume(context_id)
+        await world.runtime.turns.rested(context_id)
     await world.turn(context_id)
-    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)
     await world.runtime.close()
     world = World(tmp_path, *answers, store=files(tmp_path), ids_from=10**7)
     await world.turn(context_id)
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert live.state == Idle()
     assert [reason.code for reason in live.damage] == ([Code.AUDIT_CUT] if "audit" in change else [])
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "0"
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "0"
     await world.runtime.close()
 
 
@@ -484,16 +484,16 @@ async def test_an_imported_failed_turn_is_closed_by_the_next_command(tmp_path: P
     lines[3]["ids"].append(unsent(lines, 5000))
     context_id = core(lines)["context_id"]
     world = World(tmp_path, DONE, ids_from=10**6)
-    await world.runtime.import_context(packed(lines))
+    await world.runtime.imports.create(packed(lines))
     if command == "switch":
-        await world.runtime.switch_branch(context_id, "two")
+        await world.runtime.branches.switch(context_id, "two")
     else:
-        assert (await world.runtime.merge(context_id, "two")).merged == 1
-    live = await world.runtime.context(context_id)
+        assert (await world.runtime.merges.merge(context_id, "two")).merged == 1
+    live = await world.runtime.contexts.get(context_id)
     assert (live.state, live.core.turn) == (Idle(), None)
     await world.turn(context_id)
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "done"
-    await world.runtime.delete_context(context_id)
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "done"
+    await world.runtime.contexts.delete(context_id)
 
 
 @pytest.mark.parametrize(
@@ -522,11 +522,11 @@ async def test_an_invalid_imported_audit_never_breaks_the_explanation_of_a_call(
     lines.insert(at, {"type": "audit", "entry": {**odd, "detail": {"call": call["id"], **detail}}})
     context_id = core(lines)["context_id"]
     world = importing_world(tmp_path, DONE)
-    await world.runtime.import_context(packed(lines))
-    steps = (await world.runtime.explain_call(context_id, call["id"])).steps
+    await world.runtime.imports.create(packed(lines))
+    steps = (await world.runtime.calls.explain(context_id, call["id"])).steps
     words = [translate(reason) for step in steps for reason in (step.event, step.why) if reason is not None]
     assert len(words) >= 2, "what can be read is told"
-    assert not (await world.runtime.audit(context_id)).chain.whole
+    assert not (await world.runtime.contexts.audit(context_id)).chain.whole
 
 
 async def test_a_context_of_an_owner_that_is_no_folders_name_is_refused_and_leaves_nothing_behind(
@@ -536,8 +536,8 @@ async def test_a_context_of_an_owner_that_is_no_folders_name_is_refused_and_leav
     world = World(tmp_path, store=files(tmp_path))
     for owner in ("alice@example.com", "../evil", ""):
         for command in (
-            world.runtime.create_context(tmp_path, by=owner),
-            world.runtime.import_context(data, by=owner),
+            world.runtime.contexts.create(tmp_path, by=owner),
+            world.runtime.imports.create(data, by=owner),
         ):
             with pytest.raises(InvalidInput) as caught:
                 await command
@@ -549,7 +549,7 @@ async def test_a_context_of_an_owner_that_is_no_folders_name_is_refused_and_leav
 async def test_a_file_is_imported_once_however_many_try_at_the_same_time(tmp_path: Path) -> None:
     data = packed(await exported_turn(tmp_path))
     world = World(tmp_path, store=files(tmp_path))
-    imported = await asyncio.gather(*(world.runtime.import_context(data) for _ in range(4)), return_exceptions=True)
+    imported = await asyncio.gather(*(world.runtime.imports.create(data) for _ in range(4)), return_exceptions=True)
     assert sorted(type(each).__name__ for each in imported) == ["Conflict", "Conflict", "Conflict", "Imported"]
     await world.runtime.close()
 
@@ -571,9 +571,9 @@ async def test_an_export_imported_concurrently_is_not_imported_under_a_second_id
     store = ConcurrentImportStore(tmp_path / "data", now=lambda: AT)
     world = World(tmp_path, store=store)
     other = World(tmp_path, store=store)
-    store.meanwhile = lambda: other.runtime.import_context(data)
+    store.meanwhile = lambda: other.runtime.imports.create(data)
     with pytest.raises(Conflict):
-        await world.runtime.import_context(data)
+        await world.runtime.imports.create(data)
     assert store.meanwhile is None
     assert len(await store.contexts()) == 1
     await other.runtime.close()

@@ -13,11 +13,12 @@ from pilothouse.domain.states import Idle
 from pilothouse.i18n import translate
 from pilothouse.llm.openai import OpenAIAdapter
 from pilothouse.llm.script import Answer, Script, ScriptedCall
-from pilothouse.runtime.events.turn_events import AnswerCut, TextAdded, stream_events
+from pilothouse.runtime.events.turn_events import AnswerCut, TextAdded
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.provider import FakeProvider
 from pilothouse.testing.world import World
 from tests.stories.test_recovery import crash, store_at
+from tests.support.live_contexts import live_context
 from tests.support.valid_requests import assert_valid_request
 
 FINE = Answer(text="all is well")
@@ -26,7 +27,7 @@ LONG_CUT = Answer(deltas=("Another ", "half ", "of ", "it"), cut=3)
 
 
 async def messages(world: World, context_id: str) -> list[Message]:
-    return await world.runtime.read_messages(context_id, limit=100)
+    return await world.runtime.messages.read(context_id, limit=100)
 
 
 async def answers(world: World, context_id: str) -> list[tuple[str, str]]:
@@ -53,7 +54,7 @@ async def test_an_incomplete_answer_is_followed_by_a_remark_and_can_be_continued
     world = World(tmp_path, Answer(text=text, finish=finish), FINE)
     context_id = await world.start()
     await world.turn(context_id)
-    live = await world.runtime.context(context_id)
+    live = await live_context(world.runtime, context_id)
     assert (live.state, live.core.last_turn) == (Idle(), end)
     *before, remark = await messages(world, context_id)
     assert isinstance(remark, ErrorMessage)
@@ -62,8 +63,8 @@ async def test_an_incomplete_answer_is_followed_by_a_remark_and_can_be_continued
     if text:
         assert isinstance(before[-1], Text)
         assert (before[-1].content, before[-1].finish_reason) == (text, finish)
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
     assert live.core.last_turn == "complete"
     sent = world.model.requests[-1]
     assert_valid_request(sent)
@@ -84,7 +85,7 @@ async def test_calls_cut_by_the_output_limit_are_not_run_and_the_reason_is_sent_
     failed = [each for each in results if each.status == "failed"]
     assert [each.error.code for each in failed if each.error is not None] == [Code.ARGUMENTS_CUT] * 2
     assert all("output limit" in each.content for each in failed)
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert live.core.last_turn == "complete", "the model goes on with that"
     assert_valid_request(world.model.requests[-1])
 
@@ -161,10 +162,10 @@ async def test_each_round_may_keep_its_own_partial_text(tmp_path: Path) -> None:
 async def test_the_event_stream_names_texts_that_were_cut(tmp_path: Path) -> None:
     world = World(tmp_path, CUT, LONG_CUT, CUT, FINE)
     context_id = await world.start()
-    await world.runtime.send(context_id, "hello")
+    await world.runtime.messages.send(context_id, "hello")
     texts: dict[str, str] = {}
     cuts: set[str] = set()
-    async for event in stream_events(world.runtime, context_id):
+    async for event in world.runtime.events.of_context(context_id):
         match event:
             case TextAdded(message_id=message_id, text=text):
                 texts[message_id] = texts.get(message_id, "") + text
@@ -178,15 +179,15 @@ async def test_after_a_crash_in_a_later_attempt_no_earlier_one_comes_back(tmp_pa
     silent = Answer(deltas=("What ", "was ", "seen"), silence=2)
     world = World(tmp_path, *[CUT] * attempts, silent, store=store_at(tmp_path))
     context_id = await world.start()
-    await world.runtime.send(context_id, "hello")
-    live = await world.runtime.context(context_id)
+    await world.runtime.messages.send(context_id, "hello")
+    live = await live_context(world.runtime, context_id)
     while len(world.model.requests) <= attempts or live.delta_writer is None or live.delta_writer.flushed < 2:
         await asyncio.sleep(0)
     await crash(world)
     again = World(tmp_path, FINE, store=store_at(tmp_path), ids_from=10**6)
     assert await answers(again, context_id) == [("Half of ", "cut"), ("What was ", "interrupted")]
-    await again.runtime.continue_turn(context_id)
-    await again.runtime.rested(context_id)
+    await again.runtime.turns.continue_(context_id)
+    await again.runtime.turns.rested(context_id)
     assert (await answers(again, context_id))[-1] == ("all is well", "complete")
     await again.runtime.close()
 
@@ -195,7 +196,7 @@ async def test_a_dropped_attempt_does_not_come_back_after_a_crash_in_a_later_rou
     looks = Answer(calls=(ScriptedCall(tool="look", arguments={"text": "a"}),))
     world = World(tmp_path, CUT, LONG_CUT, looks, Answer(text="x", silence=0), store=store_at(tmp_path))
     context_id = await world.start()
-    await world.runtime.send(context_id, "hello")
+    await world.runtime.messages.send(context_id, "hello")
     while len(world.model.requests) < 4:
         await asyncio.sleep(0)
     assert isinstance(world.dependencies.store, FileStore)

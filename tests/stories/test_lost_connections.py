@@ -34,7 +34,7 @@ async def turn_with(folder: Path, tool: str, *, trusted: bool = True) -> tuple[W
         await ready(world.runtime, "docs")
         context_id = await world.start("agent")
         await world.turn(context_id)
-        (call,) = (await world.runtime.read_calls(context_id)).items
+        (call,) = (await world.runtime.calls.read(context_id)).items
     return world, call
 
 
@@ -74,9 +74,9 @@ async def test_a_call_is_retried_only_if_the_present_mode_allows_it(tmp_path: Pa
     world = World(tmp_path, answer_with_calls(("look", {"text": "here"})), DONE, tools=[lost])
     async with world.runtime:
         context_id = await world.start("agent")
-        await world.runtime.send(context_id, "go")
+        await world.runtime.messages.send(context_id, "go")
         await lost.started.wait()
-        await world.runtime.switch_mode(context_id, mode)
+        await world.runtime.modes.switch(context_id, mode)
         lost.release.set()
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
         assert len(lost.ran) == runs

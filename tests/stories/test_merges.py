@@ -21,6 +21,7 @@ from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.world import World
 from tests.support.assertions import content_of, present
 from tests.support.held_store import HeldStore, any_write, no_write
+from tests.support.live_contexts import live_context, live_context_at_rest
 from tests.support.raising_adapter import RaisingAdapter
 from tests.support.valid_requests import assert_valid_request
 
@@ -54,10 +55,10 @@ async def context_with_call(tmp_path: Path) -> tuple[World, ContextId, list[Mess
     """A call and its result on main; an empty branch is active."""
     world = World(tmp_path, CALL, *answers(4))
     context_id = await world.start("agent")
-    await world.runtime.create_branch(context_id, "empty")
+    await world.runtime.branches.create(context_id, "empty")
     await world.turn(context_id, "go")
-    messages = await world.runtime.read_messages(context_id)
-    await world.runtime.switch_branch(context_id, "empty")
+    messages = await world.runtime.messages.read(context_id)
+    await world.runtime.branches.switch(context_id, "empty")
     assert kinds(messages) == ["Text", "ToolRequest", "ToolResult", "Text"]
     return world, context_id, messages
 
@@ -65,7 +66,7 @@ async def context_with_call(tmp_path: Path) -> tuple[World, ContextId, list[Mess
 async def test_a_result_cherry_picked_without_its_call_is_a_conflict(tmp_path: Path) -> None:
     world, context_id, (text, request, result, _) = await context_with_call(tmp_path)
     chosen = [request.id, text.id, result.id]
-    done = await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=chosen)
+    done = await world.runtime.merges.merge(context_id, MAIN, strategy="cherry_pick", message_ids=chosen)
     assert {(conflict.kind, conflict.message_id) for conflict in done.conflicts} == {
         ("result_left_behind", request.id),
         ("call_left_behind", result.id),
@@ -76,7 +77,9 @@ async def test_a_result_cherry_picked_without_its_call_is_a_conflict(tmp_path: P
 
 async def test_a_result_cherry_picked_before_its_call_is_a_conflict(tmp_path: Path) -> None:
     world, context_id, (_, request, result, _) = await context_with_call(tmp_path)
-    done = await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[result.id, request.id])
+    done = await world.runtime.merges.merge(
+        context_id, MAIN, strategy="cherry_pick", message_ids=[result.id, request.id]
+    )
     assert {(conflict.kind, conflict.message_id) for conflict in done.conflicts} == {
         ("result_left_behind", request.id),
         ("call_left_behind", result.id),
@@ -88,10 +91,10 @@ async def test_a_result_cherry_picked_before_its_call_is_a_conflict(tmp_path: Pa
 @pytest.mark.parametrize("between", [False, True], ids=["at once", "after a turn"])
 async def test_a_result_cherry_picked_later_is_a_conflict_after_another_message(tmp_path: Path, between: bool) -> None:
     world, context_id, (_, request, result, _) = await context_with_call(tmp_path)
-    await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[request.id])
+    await world.runtime.merges.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[request.id])
     if between:
         await world.turn(context_id, "hm")
-    done = await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[result.id])
+    done = await world.runtime.merges.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[result.id])
     assert [conflict.kind for conflict in done.conflicts] == (["call_left_behind"] if between else [])
     await world.turn(context_id)
     assert results_in_last_request(world) == ["Not run." if between else "noted x"]
@@ -99,8 +102,8 @@ async def test_a_result_cherry_picked_later_is_a_conflict_after_another_message(
 
 async def test_a_whole_branch_with_calls_and_results_is_merged_without_a_conflict(tmp_path: Path) -> None:
     world, context_id, messages = await context_with_call(tmp_path)
-    await world.runtime.set_prompt_addition(context_id, "Be brief.")
-    done = await world.runtime.merge(context_id, MAIN)
+    await world.runtime.branches.set_prompt_addition(context_id, "Be brief.")
+    done = await world.runtime.merges.merge(context_id, MAIN)
     assert (done.merged, done.conflicts) == (len(messages), ())
     await world.turn(context_id)
     assert results_in_last_request(world) == ["noted x"]
@@ -115,13 +118,13 @@ async def marked(tmp_path: Path, how: str) -> tuple[World, ContextId, list[Messa
     context_id = await world.start("supervised")
     await world.turn(context_id, "go")
     if how == "prompt":
-        await world.runtime.set_prompt_addition(context_id, "Be brief.")
-        await world.runtime.approve_all(context_id)
+        await world.runtime.branches.set_prompt_addition(context_id, "Be brief.")
+        await world.runtime.calls.approve_all(context_id)
     else:
-        await world.runtime.switch_mode(context_id, "agent")
-    await world.runtime.rested(context_id)
-    await world.runtime.set_prompt_addition(context_id, None)
-    messages = await world.runtime.read_messages(context_id)
+        await world.runtime.modes.switch(context_id, "agent")
+    await world.runtime.turns.rested(context_id)
+    await world.runtime.branches.set_prompt_addition(context_id, None)
+    messages = await world.runtime.messages.read(context_id)
     assert kinds(messages) == ["Text", "ToolRequest", "SystemControl", "ToolResult", "Text", "SystemControl"]
     return world, context_id, messages
 
@@ -132,10 +135,10 @@ async def test_a_fork_at_or_around_a_notice_never_separates_a_call_from_its_resu
     tmp_path: Path, how: str, at: int, length: int
 ) -> None:
     world, context_id, messages = await marked(tmp_path, how)
-    branch = await world.runtime.fork(context_id, "fork", at=messages[at].id)
+    branch = await world.runtime.branches.fork(context_id, "fork", at=messages[at].id)
     assert branch.length == length
-    assert await world.runtime.read_messages(context_id, branch="fork") == messages[:length]
-    await world.runtime.switch_branch(context_id, "fork")
+    assert await world.runtime.messages.read(context_id, branch="fork") == messages[:length]
+    await world.runtime.branches.switch(context_id, "fork")
     await world.turn(context_id, "more")
     assert results_in_last_request(world) == (["noted x"] if length > 1 else [])
 
@@ -144,24 +147,26 @@ async def test_a_fork_at_a_call_that_still_waits_ends_with_it(tmp_path: Path) ->
     world = World(tmp_path, CALL, *answers(2))
     context_id = await world.start("supervised")
     await world.turn(context_id, "go")
-    await world.runtime.set_prompt_addition(context_id, "Be brief.")
-    messages = await world.runtime.read_messages(context_id)
+    await world.runtime.branches.set_prompt_addition(context_id, "Be brief.")
+    messages = await world.runtime.messages.read(context_id)
     assert kinds(messages) == ["Text", "ToolRequest", "SystemControl"]
-    assert (await world.runtime.fork(context_id, "call", at=messages[1].id)).length == 2
-    assert (await world.runtime.fork(context_id, "mark", at=messages[2].id)).length == 3
-    await world.runtime.cancel(context_id)
-    await world.runtime.switch_branch(context_id, "mark")
+    assert (await world.runtime.branches.fork(context_id, "call", at=messages[1].id)).length == 2
+    assert (await world.runtime.branches.fork(context_id, "mark", at=messages[2].id)).length == 3
+    await world.runtime.turns.cancel(context_id)
+    await world.runtime.branches.switch(context_id, "mark")
     await world.turn(context_id, "more")
     assert results_in_last_request(world) == ["Not run."]
 
 
 async def test_results_merged_after_a_notice_stay_with_their_call(tmp_path: Path) -> None:
     world, context_id, (_, request, result, _) = await context_with_call(tmp_path)
-    await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[request.id])
-    await world.runtime.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[result.id])
-    messages = await world.runtime.read_messages(context_id)
+    await world.runtime.merges.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[request.id])
+    await world.runtime.merges.merge(context_id, MAIN, strategy="cherry_pick", message_ids=[result.id])
+    messages = await world.runtime.messages.read(context_id)
     assert kinds(messages) == ["SystemControl", "ToolRequest", "SystemControl", "ToolResult"]
-    assert [(await world.runtime.fork(context_id, f"at {at}", at=messages[at].id)).length for at in range(4)] == [
+    assert [
+        (await world.runtime.branches.fork(context_id, f"at {at}", at=messages[at].id)).length for at in range(4)
+    ] == [
         1,
         4,
         4,
@@ -190,20 +195,20 @@ async def test_a_branch_made_from_a_damaged_list_has_its_gap_in_the_same_place_a
     damaged = await store.branch_ids(context_id, MAIN)
     assert [at for at, (one, other) in enumerate(zip(damaged, whole, strict=True)) if one != other] == [10]
     if how == "create":
-        await world.runtime.create_branch(context_id, "copy")
+        await world.runtime.branches.create(context_id, "copy")
     else:
-        await world.runtime.fork(context_id, "copy", at=whole[-1])
+        await world.runtime.branches.fork(context_id, "copy", at=whole[-1])
     assert await store.branch_ids(context_id, "copy") == damaged
     await store.checkpoint(context_id)
     assert await store.branch_ids(context_id, "copy") == damaged
     await world.runtime.close()
     world = World(tmp_path, *answers(1), store=files(tmp_path), ids_from=10**6)
     assert await world.dependencies.store.branch_ids(context_id, "copy") == damaged
-    messages = await world.runtime.read_messages(context_id, branch="copy", limit=100)
+    messages = await world.runtime.messages.read(context_id, branch="copy", limit=100)
     assert [at for at, message in enumerate(messages) if isinstance(message, ErrorMessage)] == [10]
-    await world.runtime.switch_branch(context_id, "copy")
+    await world.runtime.branches.switch(context_id, "copy")
     await world.turn(context_id, "more")
-    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)
     await world.runtime.close()
 
 
@@ -241,11 +246,11 @@ async def test_a_big_merge_yields_to_other_work_between_pieces(tmp_path: Path) -
     store = CountingStore()
     world = World(tmp_path, store=store)
     context_id = await long_history(store, 3000)
-    preview = await world.runtime.preview_merge(context_id, MAIN, target="empty")
-    done = await world.runtime.merge(context_id, MAIN, target="empty")
+    preview = await world.runtime.merges.preview(context_id, MAIN, target="empty")
+    done = await world.runtime.merges.merge(context_id, MAIN, target="empty")
     assert (preview.merged, done.merged) == (3000, 3000)
     assert store.most <= 1000
-    branch = (await world.runtime.context(context_id)).branches["empty"]
+    branch = (await world.runtime.contexts.get(context_id)).branches["empty"]
     assert branch.length == 3001
     assert present(origin_of(branch, 3000)).position == 2999
 
@@ -254,9 +259,9 @@ async def test_the_notice_of_a_merge_with_many_conflicts_stays_small_and_has_the
     store = MemoryStore()
     world = World(tmp_path, store=store)
     context_id = await long_history(store, 3000)
-    done = await world.runtime.merge(context_id, MAIN, target="most", strategy="rebase")
+    done = await world.runtime.merges.merge(context_id, MAIN, target="most", strategy="rebase")
     assert (done.merged, len(done.conflicts)) == (1, 2999)
-    recent = await world.runtime.read_messages(context_id, branch="most", limit=2)
+    recent = await world.runtime.messages.read(context_id, branch="most", limit=2)
     (mark,) = [message for message in recent if isinstance(message, SystemControl)]
     assert mark.detail["conflicts_total"] == 2999
     assert len(msgspec.json.encode(mark)) < 20_000
@@ -272,15 +277,15 @@ async def failed_turn(
     model = RaisingAdapter(Script(turn=tuple(answers(6))), raises=lambda: False)
     world = World(tmp_path, adapter=model, store=store)
     context_id = await world.start()
-    await world.runtime.create_branch(context_id, "two")
-    await world.runtime.switch_branch(context_id, "two")
+    await world.runtime.branches.create(context_id, "two")
+    await world.runtime.branches.switch(context_id, "two")
     await world.turn(context_id, "on two")
-    await world.runtime.switch_branch(context_id, MAIN)
+    await world.runtime.branches.switch(context_id, MAIN)
     model.raises = lambda: True
     with caplog.at_level(logging.CRITICAL):
         await world.turn(context_id, "on main")
     model.raises = lambda: False
-    assert isinstance((await world.runtime.context(context_id)).state, Failed)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, Failed)
     return world, context_id, model
 
 
@@ -292,9 +297,9 @@ async def test_a_caller_cancelled_after_the_commit_leaves_the_context_as_stored(
     world, context_id, _ = await failed_turn(tmp_path, store, caplog)
     release = store.hold(any_write, after=True)
     work = (
-        world.runtime.switch_branch(context_id, "two")
+        world.runtime.branches.switch(context_id, "two")
         if command == "switch"
-        else world.runtime.merge(context_id, "two")
+        else world.runtime.merges.merge(context_id, "two")
     )
     task = asyncio.create_task(work)
     await store.reached.wait()
@@ -304,14 +309,14 @@ async def test_a_caller_cancelled_after_the_commit_leaves_the_context_as_stored(
     release.set()
     with pytest.raises(asyncio.CancelledError):
         await task
-    live = await world.runtime.context(context_id)
+    live = await live_context(world.runtime, context_id)
     stored = await store.open(context_id)
     assert live.state == stored.core.state == Idle()
     assert live.core == stored.core
     assert live.version == stored.version
     assert live.core.active_branch == ("two" if command == "switch" else MAIN)
     await world.turn(context_id, "more")
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "answer 1"
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "answer 1"
 
 
 @pytest.mark.parametrize("command", ["switch", "merge"])
@@ -328,22 +333,22 @@ async def test_a_failed_turn_that_could_not_be_closed_is_closed_by_the_next_comm
     world = World(tmp_path, adapter=model, store=files(tmp_path, disk))
     context_id = await world.start()
     await world.turn(context_id, "a")
-    await world.runtime.create_branch(context_id, "idea")
-    await world.runtime.switch_branch(context_id, "idea")
+    await world.runtime.branches.create(context_id, "idea")
+    await world.runtime.branches.switch(context_id, "idea")
     await world.turn(context_id, "b")
-    await world.runtime.switch_branch(context_id, MAIN)
+    await world.runtime.branches.switch(context_id, MAIN)
     model.raises = fill_disk
     with caplog.at_level(logging.CRITICAL):
         await world.turn(context_id, "c")
     model.raises = lambda: False
     disk.disarm()
-    live = await world.runtime.context(context_id)
+    live = await live_context(world.runtime, context_id)
     assert isinstance(live.state, Failed)
     assert live.core.turn is not None
     if command == "switch":
-        await world.runtime.switch_branch(context_id, "idea")
+        await world.runtime.branches.switch(context_id, "idea")
     else:
-        await world.runtime.merge(context_id, "idea")
+        await world.runtime.merges.merge(context_id, "idea")
         branch = live.branches[MAIN]
         ids = await world.dependencies.store.branch_ids(context_id, MAIN)
         assert branch.length == len(ids)
@@ -351,9 +356,9 @@ async def test_a_failed_turn_that_could_not_be_closed_is_closed_by_the_next_comm
         places = [at for at in range(branch.length) if origin_of(branch, at) is not None]
         assert [ids[at] for at in places] == merged
         assert [present(origin_of(branch, at)).position for at in places] == [2, 3]
-    live = await world.runtime.rested(context_id)
+    live = await live_context_at_rest(world.runtime, context_id)
     assert (live.state, live.core.turn) == (Idle(), None)
     await world.turn(context_id, "more")
     assert isinstance(live.state, Idle)
-    await world.runtime.delete_context(context_id)
+    await world.runtime.contexts.delete(context_id)
     await world.runtime.close()

@@ -23,6 +23,7 @@ from pilothouse.testing.world import World
 from tests.stories.test_request_building import NEVER, WITH_DATA, cancelled_turn
 from tests.support.full_windows import MANY_WORDS, SmallWindowWorld, look_calls
 from tests.support.held_store import DONE, calls_answer
+from tests.support.live_contexts import live_context
 
 TOLD = ["[data that the person is looking at: a table, t.csv]\nx,y", "first extra", "second extra"]
 OTHER = MessageAttachments(None, ("something else",))
@@ -53,7 +54,7 @@ async def test_attachments_are_stored_with_the_message_and_sent_in_the_rounds_of
     await world.turn(context_id, attached=WITH_DATA)
     await world.turn(context_id)
     assert endings(world) == [[], TOLD, TOLD, TOLD, []]
-    messages = await world.runtime.read_messages(context_id)
+    messages = await world.runtime.messages.read(context_id)
     with_attachments = [
         each.metadata for each in messages if each.metadata.data_context or each.metadata.extra_user_messages
     ]
@@ -67,8 +68,8 @@ async def test_attachments_of_several_payloads_are_stored_once(tmp_path: Path) -
     world = World(tmp_path, DONE)
     context_id = await world.start()
     payloads = [{"type": "file_reference", "path": "a.txt"}, {"type": "text", "content": "look"}]
-    await world.runtime.send(context_id, payloads, attached=WITH_DATA)
-    await world.runtime.rested(context_id)
+    await world.runtime.messages.send(context_id, payloads, attached=WITH_DATA)
+    await world.runtime.turns.rested(context_id)
     assert endings(world) == [TOLD]
 
 
@@ -80,9 +81,9 @@ async def test_attachments_survive_a_restart_while_a_call_waits_for_approval(tmp
     await world.runtime.close()
     again = World(tmp_path, look_calls("b"), DONE, DONE, store=files(tmp_path), ids_from=10_000)
     async with again.runtime:
-        assert isinstance((await again.runtime.context(context_id)).state, AwaitingToolApproval)
-        await again.runtime.switch_mode(context_id, "agent")
-        await again.runtime.rested(context_id)
+        assert isinstance((await again.runtime.contexts.get(context_id)).state, AwaitingToolApproval)
+        await again.runtime.modes.switch(context_id, "agent")
+        await again.runtime.turns.rested(context_id)
         await again.turn(context_id)
     assert (again.change.ran, again.look.ran) == (["a"], ["b"])
     assert endings(again) == [TOLD, TOLD, []]
@@ -93,14 +94,14 @@ async def test_every_continue_sends_the_attachments_again(tmp_path: Path) -> Non
     world = World(tmp_path, look_calls("a"), NEVER, look_calls("b"), NEVER, DONE, DONE)
     context_id = await world.start()
     await cancelled_turn(world, context_id, times=2, attached=WITH_DATA)
-    live = await world.runtime.context(context_id)
-    await world.runtime.continue_turn(context_id)
+    live = await live_context(world.runtime, context_id)
+    await world.runtime.turns.continue_(context_id)
     with world.runtime.signals([context_id]) as signals:
         while len(world.model.requests) < 4:
             await anext(signals)
-    await world.runtime.cancel(context_id)
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.cancel(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
     assert (live.core.last_turn, live.core.turn) == ("complete", None)
     await world.turn(context_id)
     assert endings(world) == [TOLD] * 5 + [[]]
@@ -111,9 +112,9 @@ async def test_a_continue_after_many_rounds_still_sends_the_attachments(tmp_path
     world = World(tmp_path, *rounds, DONE, limits=Limits(rounds=40))
     context_id = await world.start()
     await world.turn(context_id, attached=WITH_DATA)
-    assert (await world.runtime.context(context_id)).core.last_turn == "limit"
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    assert (await world.runtime.contexts.get(context_id)).core.last_turn == "limit"
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
     assert endings(world) == [TOLD] * 41
 
 
@@ -122,8 +123,8 @@ async def test_a_continue_after_a_refused_message_of_an_earlier_turn_sends_only_
     context_id = await world.start()
     await world.turn(context_id, attached=WITH_DATA)
     await cancelled_turn(world, context_id, times=2, attached=OTHER)
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
     assert endings(world) == [TOLD, ["something else"], ["something else"]]
 
 
@@ -131,14 +132,14 @@ async def test_attachments_of_a_queued_message_wait_with_it(tmp_path: Path) -> N
     look = NoteTool("look", "read_only", hold=True)
     world = World(tmp_path, look_calls("a"), DONE, look_calls("b"), DONE, DONE, tools=[look])
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await look.started.wait()
-    await world.runtime.send(context_id, "then this", queue=True, attached=WITH_DATA)
-    await world.runtime.send(context_id, "and that", queue=True)
-    (queued, _) = await world.runtime.queued(context_id)
+    await world.runtime.messages.send(context_id, "then this", queue=True, attached=WITH_DATA)
+    await world.runtime.messages.send(context_id, "and that", queue=True)
+    (queued, _) = await world.runtime.queue.read(context_id)
     assert queued.messages[0].metadata.data_context == WITH_DATA.data_context
     look.release.set()
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     assert endings(world) == [[], [], TOLD, TOLD, []]
 
 
@@ -146,25 +147,28 @@ async def test_editing_a_queued_message_replaces_its_attachments(tmp_path: Path)
     look = NoteTool("look", "read_only", hold=True)
     world = World(tmp_path, look_calls("a"), DONE, DONE, DONE, tools=[look])
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await look.started.wait()
-    ids = [(await world.runtime.send(context_id, "x", queue=True, attached=WITH_DATA)).message_id for _ in range(2)]
-    await world.runtime.edit_queued(context_id, ids[0], "rather this", attached=OTHER)
-    await world.runtime.edit_queued(context_id, ids[1], "rather that")
+    ids = [
+        (await world.runtime.messages.send(context_id, "x", queue=True, attached=WITH_DATA)).message_id
+        for _ in range(2)
+    ]
+    await world.runtime.queue.edit(context_id, ids[0], "rather this", attached=OTHER)
+    await world.runtime.queue.edit(context_id, ids[1], "rather that")
     look.release.set()
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     assert endings(world) == [[], [], ["something else"], []]
 
 
 async def test_editing_a_message_replaces_its_attachments(tmp_path: Path) -> None:
     world = World(tmp_path, DONE, look_calls("a"), DONE, DONE)
     context_id = await world.start()
-    sent = await world.runtime.send(context_id, "one", attached=WITH_DATA)
-    await world.runtime.rested(context_id)
-    edited = await world.runtime.edit_message(context_id, sent.message_id, "one, better", attached=OTHER)
-    await world.runtime.rested(context_id)
-    await world.runtime.edit_message(context_id, edited.message_id, "plain")
-    await world.runtime.rested(context_id)
+    sent = await world.runtime.messages.send(context_id, "one", attached=WITH_DATA)
+    await world.runtime.turns.rested(context_id)
+    edited = await world.runtime.messages.edit(context_id, sent.message_id, "one, better", attached=OTHER)
+    await world.runtime.turns.rested(context_id)
+    await world.runtime.messages.edit(context_id, edited.message_id, "plain")
+    await world.runtime.turns.rested(context_id)
     assert endings(world) == [TOLD, ["something else"], ["something else"], []]
 
 
@@ -183,11 +187,11 @@ async def test_a_compression_in_the_middle_of_the_turn_keeps_the_attachments(tmp
 async def test_a_request_with_the_same_key_and_other_attachments_is_a_conflict(tmp_path: Path) -> None:
     world = World(tmp_path, DONE)
     context_id = await world.start()
-    first = await world.runtime.send(context_id, "hi", key="k", attached=WITH_DATA)
-    await world.runtime.rested(context_id)
-    assert await world.runtime.send(context_id, "hi", key="k", attached=WITH_DATA) == first
+    first = await world.runtime.messages.send(context_id, "hi", key="k", attached=WITH_DATA)
+    await world.runtime.turns.rested(context_id)
+    assert await world.runtime.messages.send(context_id, "hi", key="k", attached=WITH_DATA) == first
     with pytest.raises(InvalidInput) as caught:
-        await world.runtime.send(context_id, "hi", key="k", attached=OTHER)
+        await world.runtime.messages.send(context_id, "hi", key="k", attached=OTHER)
     assert caught.value.reason.code is Code.KEY_REUSED
 
 
@@ -220,23 +224,23 @@ async def test_invalid_attachments_are_refused_and_nothing_is_stored(
 ) -> None:
     world = World(tmp_path, DONE)
     context_id = await world.start()
-    sent = await world.runtime.send(context_id, "hi")
-    await world.runtime.rested(context_id)
+    sent = await world.runtime.messages.send(context_id, "hi")
+    await world.runtime.turns.rested(context_id)
     before = await world.dependencies.store.message_ids(context_id)
     for attempt in (
-        world.runtime.send(context_id, "x", attached=attached),
-        world.runtime.send(context_id, "x", queue=True, attached=attached),
-        world.runtime.edit_message(context_id, sent.message_id, "x", attached=attached),
-        world.runtime.edit_queued(context_id, sent.message_id, "x", attached=attached),
+        world.runtime.messages.send(context_id, "x", attached=attached),
+        world.runtime.messages.send(context_id, "x", queue=True, attached=attached),
+        world.runtime.messages.edit(context_id, sent.message_id, "x", attached=attached),
+        world.runtime.queue.edit(context_id, sent.message_id, "x", attached=attached),
     ):
         with pytest.raises(InvalidInput) as caught:
             await attempt
         assert caught.value.reason.code is code
         assert detail in str(caught.value)
     assert await world.dependencies.store.message_ids(context_id) == before
-    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)
     with pytest.raises(NotFound):
-        await world.runtime.edit_queued(context_id, sent.message_id, "x", attached=WITH_DATA)
+        await world.runtime.queue.edit(context_id, sent.message_id, "x", attached=WITH_DATA)
 
 
 async def test_attachments_up_to_the_limit_are_accepted(tmp_path: Path) -> None:
@@ -269,7 +273,7 @@ async def test_open_files_are_at_the_end_of_the_prompt_for_their_turn_only(tmp_p
     await world.turn(context_id)
     first, second, third = (request.system for request in world.model.requests)
     assert first == second == f"{third}\n\nOpen in the person's editor:\n- src/a.py\n- b c.md"
-    window = await world.runtime.read_window(context_id)
+    window = await world.runtime.window.read(context_id)
     assert "open_files" not in {part.name for part in window.parts}
 
 

@@ -21,6 +21,7 @@ from pilothouse.window.model_messages import as_calls, to_model_message, tokens_
 from pilothouse.window.tokens import counter_for
 from tests.support.full_windows import WORDS, SmallWindowWorld, look_calls
 from tests.support.held_store import DELEGATES, DONE, child_of, family
+from tests.support.live_contexts import live_context
 
 USED = Usage(input_tokens=1_000_000, output_tokens=100_000)
 FACTS = {
@@ -58,18 +59,18 @@ async def test_the_model_of_a_context_overrides_its_personas_and_that_the_defaul
         ({"persona": "dreamer"}, "test"),
     ]
     for change, expected in steps:
-        await world.runtime.change_context(context_id, **change)
+        await world.runtime.contexts.change(context_id, **change)
         await world.turn(context_id)
         assert world.model.requests[-1].model == expected
-        assert (await world.runtime.read_window(context_id)).model == expected
-        answer = (await world.runtime.read_messages(context_id))[-1]
+        assert (await world.runtime.window.read(context_id)).model == expected
+        answer = (await world.runtime.messages.read(context_id))[-1]
         assert answer.metadata.model == expected
 
 
 async def test_a_model_that_is_gone_is_replaced_by_the_next_in_line(tmp_path: Path) -> None:
     store = FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
     world = world_with_models(tmp_path, store=store)
-    context_id = await world.runtime.create_context(tmp_path, model="large", persona="thrifty")
+    context_id = await world.runtime.contexts.create(tmp_path, model="large", persona="thrifty")
     await world.runtime.close()
     for models, expected in ((["small"], "small"), ([], "test"), (["small", "large"], "large")):
         store = FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
@@ -81,23 +82,23 @@ async def test_a_model_that_is_gone_is_replaced_by_the_next_in_line(tmp_path: Pa
 
 async def test_an_unknown_name_is_refused_with_the_known_ones_and_nothing_changes(tmp_path: Path) -> None:
     world = world_with_models(tmp_path)
-    context_id = await world.runtime.create_context(tmp_path, model="small")
+    context_id = await world.runtime.contexts.create(tmp_path, model="small")
     for attempt in (
-        world.runtime.create_context(tmp_path, model="huge"),
-        world.runtime.change_context(context_id, model="huge", title="New"),
-        world.runtime.change_context(context_id, model="", title="New"),
+        world.runtime.contexts.create(tmp_path, model="huge"),
+        world.runtime.contexts.change(context_id, model="huge", title="New"),
+        world.runtime.contexts.change(context_id, model="", title="New"),
     ):
         with pytest.raises(InvalidInput, match="test, small, large") as caught:
             await attempt
         assert caught.value.reason.code is Code.UNKNOWN_MODEL
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert (live.model, live.core.title) == ("small", None)
-    assert len((await world.runtime.contexts()).items) == 1
+    assert len((await world.runtime.contexts.list()).items) == 1
 
 
 async def test_a_sub_agent_uses_the_model_of_its_parent(tmp_path: Path) -> None:
     world = family(tmp_path, DELEGATES, DONE, DONE, models=["small"], catalog=ModelCatalog(FACTS))
-    context_id = await world.runtime.create_context(tmp_path, model="small")
+    context_id = await world.runtime.contexts.create(tmp_path, model="small")
     await world.turn(context_id)
     await child_of(world, context_id)
     assert [request.model for request in world.model.requests] == ["small"] * 3
@@ -108,13 +109,13 @@ async def test_the_budget_follows_the_model_unless_the_person_has_set_one(tmp_pa
         world = world_with_models(tmp_path, token_budget=token_budget)
         budgets = []
         for name in FACTS:
-            context_id = await world.runtime.create_context(tmp_path, model=name)
-            meter = await world.runtime.meter(context_id)
+            context_id = await world.runtime.contexts.create(tmp_path, model=name)
+            meter = await world.runtime.window.meter(context_id)
             assert (meter.trigger, meter.target) == (meter.budget * 8 // 10, meter.budget // 2)
             budgets.append(meter.budget)
         assert budgets == expected
     world = world_with_models(tmp_path, catalog=ModelCatalog({}))
-    assert (await world.runtime.meter(await world.start())).budget == 128_000, "of an unknown one, the usual"
+    assert (await world.runtime.window.meter(await world.start())).budget == 128_000, "of an unknown one, the usual"
 
 
 async def test_a_smaller_model_compresses_the_history_of_a_larger_one(tmp_path: Path) -> None:
@@ -124,8 +125,8 @@ async def test_a_smaller_model_compresses_the_history_of_a_larger_one(tmp_path: 
     for number in range(20):
         await world.turn(context_id, f"{number} {WORDS}")
     assert await world.summaries(context_id) == []
-    await world.runtime.change_context(context_id, model="tiny")
-    window = await world.runtime.read_window(context_id)
+    await world.runtime.contexts.change(context_id, model="tiny")
+    window = await world.runtime.window.read(context_id)
     assert window.compresses
     assert window.meter.tokens > window.meter.budget
     await world.turn(context_id, "on")
@@ -139,29 +140,29 @@ async def test_a_smaller_model_compresses_the_history_of_a_larger_one(tmp_path: 
 async def test_an_answer_names_its_model_even_if_another_is_chosen_meanwhile(tmp_path: Path) -> None:
     world = world_with_models(tmp_path, Answer(text="from the first", usage=USED, delta_delay=0.01), DONE)
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
-    live = await world.runtime.context(context_id)
+    await world.runtime.messages.send(context_id, "go")
+    live = await live_context(world.runtime, context_id)
     with world.runtime.signals([context_id]) as signals:
         while live.delta_writer is None or not live.delta_writer.flushed:
             await anext(signals)
-    await world.runtime.change_context(context_id, model="small")
-    await world.runtime.rested(context_id)
-    answer = (await world.runtime.read_messages(context_id))[-1]
+    await world.runtime.contexts.change(context_id, model="small")
+    await world.runtime.turns.rested(context_id)
+    answer = (await world.runtime.messages.read(context_id))[-1]
     assert answer.metadata.model == "test"
-    assert (await world.runtime.usage(context_id)).own.cost == 2.0, "it costs what that one costs"
+    assert (await world.runtime.contexts.usage(context_id)).own.cost == 2.0, "it costs what that one costs"
 
 
 async def test_a_model_chosen_between_two_rounds_is_used_in_the_next(tmp_path: Path) -> None:
     look = NoteTool("look", "read_only", hold=True)
     world = world_with_models(tmp_path, look_calls("a"), DONE, tools=[look])
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await look.started.wait()
-    await world.runtime.change_context(context_id, model="small")
+    await world.runtime.contexts.change(context_id, model="small")
     look.release.set()
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     assert [request.model for request in world.model.requests] == ["test", "small"]
-    messages = await world.runtime.read_messages(context_id)
+    messages = await world.runtime.messages.read(context_id)
     assert [each.metadata.model for each in messages if each.role == "assistant"] == ["test", "small"]
 
 
@@ -170,21 +171,23 @@ async def test_a_cost_uses_the_price_of_the_model_that_answered(tmp_path: Path) 
     context_id = await world.start()
     costs = []
     for model in ("test", "small", "large"):
-        await world.runtime.change_context(context_id, model=model)
+        await world.runtime.contexts.change(context_id, model=model)
         await world.turn(context_id)
-        costs.append((await world.runtime.usage(context_id)).own.cost)
+        costs.append((await world.runtime.contexts.usage(context_id)).own.cost)
     assert costs == [2.0, 6.0, 6.0]
     unpriced = world_with_models(tmp_path, Answer(text="x", usage=USED))
-    context_id = await unpriced.runtime.create_context(tmp_path, model="large")
+    context_id = await unpriced.runtime.contexts.create(tmp_path, model="large")
     await unpriced.turn(context_id)
-    assert (await unpriced.runtime.usage(context_id)).own.cost is None, "what has no known price costs nothing known"
+    assert (await unpriced.runtime.contexts.usage(context_id)).own.cost is None, (
+        "what has no known price costs nothing known"
+    )
 
 
 async def test_answers_name_the_persona_of_their_request(tmp_path: Path) -> None:
     world = world_with_models(tmp_path, look_calls("a"), DONE)
-    context_id = await world.runtime.create_context(tmp_path, persona="thrifty")
+    context_id = await world.runtime.contexts.create(tmp_path, persona="thrifty")
     await world.turn(context_id)
-    messages = await world.runtime.read_messages(context_id)
+    messages = await world.runtime.messages.read(context_id)
     assert {each.metadata.persona for each in messages if each.role == "assistant"} == {"thrifty"}
 
 
@@ -210,17 +213,17 @@ async def test_the_token_count_stored_with_a_message_is_that_of_its_encoded_form
     odd = (ScriptedCall(tool="no such töol", arguments="not json"),)
     answers = Answer(text=MIXED, calls=calls), Answer(calls=odd), Answer(text=MIXED)
     world = world_with_models(tmp_path, *answers)
-    context_id = await world.runtime.create_context(tmp_path, model=model)
+    context_id = await world.runtime.contexts.create(tmp_path, model=model)
     payloads = [{"type": "text", "content": MIXED}, {"type": "file_reference", "path": "a.txt"}]
-    await world.runtime.send(context_id, payloads)
-    await world.runtime.rested(context_id)
+    await world.runtime.messages.send(context_id, payloads)
+    await world.runtime.turns.rested(context_id)
     counter = counter_for(FACTS[model].tokenizer)
-    messages = await world.runtime.read_messages(context_id)
+    messages = await world.runtime.messages.read(context_id)
     assert len(messages) == 8
     for message in messages:
         expected = sum(tokens_in(each, counter) for each in read_by_the_model(message, messages))
         assert (message.metadata.tokens, message.metadata.counter) == (expected, counter.name), message
-    window = await world.runtime.read_window(context_id)
+    window = await world.runtime.window.read(context_id)
     assert window.meter.counter == counter.name
     assert window.meter.is_estimate == counter.is_estimate
     (history,) = [part.tokens for part in window.parts if part.name == "history"]
@@ -232,11 +235,11 @@ async def test_with_another_tokenizer_messages_are_counted_again_and_stored_coun
     world = world_with_models(tmp_path, Answer(text=MIXED), Answer(text=MIXED))
     context_id = await world.start()
     await world.turn(context_id, MIXED)
-    before = await world.runtime.read_messages(context_id)
+    before = await world.runtime.messages.read(context_id)
     for model in ("small", "large", "test"):
-        await world.runtime.change_context(context_id, model=model)
+        await world.runtime.contexts.change(context_id, model=model)
         counter = counter_for(FACTS[model].tokenizer)
-        window = await world.runtime.read_window(context_id)
+        window = await world.runtime.window.read(context_id)
         assert window.meter.counter == counter.name
         for part in window.parts:
             if part.text is not None:
@@ -244,10 +247,10 @@ async def test_with_another_tokenizer_messages_are_counted_again_and_stored_coun
         (history,) = [part.tokens for part in window.parts if part.name == "history"]
         counts = [tokens_in(to_model_message(message), counter) for message in before]
         assert history == sum(counts) + counter.count("Please go on.") + 4
-    assert await world.runtime.read_messages(context_id) == before, "a message never changes"
-    await world.runtime.change_context(context_id, model="small")
+    assert await world.runtime.messages.read(context_id) == before, "a message never changes"
+    await world.runtime.contexts.change(context_id, model="small")
     await world.turn(context_id, MIXED)
-    counters = [each.metadata.counter for each in await world.runtime.read_messages(context_id)]
+    counters = [each.metadata.counter for each in await world.runtime.messages.read(context_id)]
     assert counters == ["estimate", "estimate", "o200k", "o200k"]
 
 
@@ -255,13 +258,13 @@ async def test_with_another_tokenizer_messages_are_counted_again_and_stored_coun
 async def test_the_token_ratio_of_one_model_does_not_apply_to_another(tmp_path: Path, change: dict[str, Any]) -> None:
     world = world_with_models(tmp_path, Answer(text="x", usage=Usage(900, 1)), DONE)
     context_id = await world.start()
-    await world.runtime.set_prompt_addition(context_id, MIXED * 3)
+    await world.runtime.branches.set_prompt_addition(context_id, MIXED * 3)
     await world.turn(context_id)
-    ratio = (await world.runtime.context(context_id)).core.token_ratio
+    ratio = (await world.runtime.contexts.get(context_id)).core.token_ratio
     assert ratio != 1.0
-    assert not (await world.runtime.meter(context_id)).is_estimate
-    await world.runtime.change_context(context_id, **change)
-    window = await world.runtime.read_window(context_id)
+    assert not (await world.runtime.window.meter(context_id)).is_estimate
+    await world.runtime.contexts.change(context_id, **change)
+    window = await world.runtime.window.read(context_id)
     counter = counter_for("o200k")
     for part in window.parts:
         if part.text is not None:

@@ -21,6 +21,7 @@ from tests.stories.test_request_building import NEVER, wait_for_requests
 from tests.support.assertions import instance_of
 from tests.support.full_windows import MANY_WORDS, SmallWindowWorld, look_calls, text_of
 from tests.support.held_store import DELEGATES, DONE, HeldStore, calls_answer, child_of, family, no_write
+from tests.support.live_contexts import live_context
 
 USUAL = OverviewSettings()
 
@@ -49,7 +50,7 @@ def overviews_sent(world: World) -> list[str | None]:
 
 
 async def stored(world: World, context_id: str, branch: str | None = None) -> list[SystemControl]:
-    messages = await world.runtime.read_messages(context_id, branch=branch, limit=10**6)
+    messages = await world.runtime.messages.read(context_id, branch=branch, limit=10**6)
     return [each for each in messages if isinstance(each, SystemControl) and each.detail.get("about") == OVERVIEW]
 
 
@@ -70,7 +71,7 @@ async def test_the_overview_is_stored_with_the_first_turn_and_sent_in_every_roun
     assert overview.content.startswith(f"Workspace: {folder}\n")
     assert "first.py" in overview.content
     assert "second.py" not in overview.content
-    window = await world.runtime.read_window(context_id)
+    window = await world.runtime.window.read(context_id)
     (part,) = [part for part in window.parts if part.name == "overview"]
     assert (part.text, part.tokens) == (overview.content, counter_for(None).count(overview.content))
     assert overview.metadata.tokens == 0, "the history does not tell it"
@@ -80,7 +81,7 @@ async def test_the_persons_message_is_stored_before_the_folder_is_scanned(folder
     world = World(folder, DONE, overview=USUAL)
     context_id = await world.start()
     await world.turn(context_id)
-    kinds = [type(each).__name__ for each in await world.runtime.read_messages(context_id)]
+    kinds = [type(each).__name__ for each in await world.runtime.messages.read(context_id)]
     assert kinds == ["Text", "SystemControl", "Text"]
 
 
@@ -116,10 +117,10 @@ async def test_the_overview_is_renewed_in_another_workspace(folder: Path, tmp_pa
     world = World(folder, DONE, DONE, DONE, overview=USUAL)
     context_id = await world.start()
     await world.turn(context_id)
-    data = await exported(world.runtime.export_context(context_id))
-    copy = (await world.runtime.import_context(data, context_id="copy", workspace=elsewhere)).context_id
-    same = (await world.runtime.import_context(data, context_id="same")).context_id
-    assert "overview" not in {part.name for part in (await world.runtime.read_window(copy)).parts}
+    data = await exported(world.runtime.exports.create(context_id))
+    copy = (await world.runtime.imports.create(data, context_id="copy", workspace=elsewhere)).context_id
+    same = (await world.runtime.imports.create(data, context_id="same")).context_id
+    assert "overview" not in {part.name for part in (await world.runtime.window.read(copy)).parts}
     await world.turn(copy)
     await world.turn(same)
     first, second, third = overviews_sent(world)
@@ -142,9 +143,9 @@ async def test_a_sub_agent_gets_the_overview_too(folder: Path) -> None:
 async def test_each_branch_gets_its_newest_overview(folder: Path) -> None:
     world = World(folder, DONE, DONE, DONE, overview=USUAL)
     context_id = await world.start()
-    await world.runtime.create_branch(context_id, "idea")
+    await world.runtime.branches.create(context_id, "idea")
     await world.turn(context_id)
-    await world.runtime.switch_branch(context_id, "idea")
+    await world.runtime.branches.switch(context_id, "idea")
     await world.turn(context_id)
     first, second = overviews_sent(world)
     assert first == second is not None
@@ -186,17 +187,17 @@ async def in_state(folder: Path, kind: str) -> tuple[World, str]:
     }[kind]
     world = World(folder, *answers, tools=[look])
     context_id = await world.start("review")
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     if kind == "asked":
         await wait_for_requests(world, context_id, 1)
     elif kind in ("running", "paused"):
         await look.started.wait()
         if kind == "paused":
-            await world.runtime.pause(context_id)
+            await world.runtime.turns.pause(context_id)
             look.release.set()
-            await world.runtime.rested(context_id)
+            await world.runtime.turns.rested(context_id)
     else:
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.rested(context_id)
     return world, context_id
 
 
@@ -205,28 +206,28 @@ async def test_a_requested_overview_is_stored_in_any_state_and_sent_from_the_nex
     folder: Path, kind: str
 ) -> None:
     world, context_id = await in_state(folder, kind)
-    before = (await world.runtime.context(context_id)).state
+    before = (await world.runtime.contexts.get(context_id)).state
     expected: dict[str, Any] = {"waiting": AwaitingToolApproval, "asked": AwaitingLLMFirstChunk, "paused": Paused}
     assert isinstance(before, expected.get(kind, type(before)))
-    message_id = await world.runtime.add_overview(context_id, by="me")
-    assert (await world.runtime.context(context_id)).state == before
+    message_id = await world.runtime.workspaces.add_overview(context_id, by="me")
+    assert (await world.runtime.contexts.get(context_id)).state == before
     (overview,) = await stored(world, context_id)
     assert (overview.id, overview.detail["by"]) == (message_id, "me")
-    window = await world.runtime.read_window(context_id)
+    window = await world.runtime.window.read(context_id)
     assert overview.content in [part.text for part in window.parts]
     if kind == "waiting":
-        await world.runtime.approve_all(context_id)
+        await world.runtime.calls.approve_all(context_id)
     elif kind == "paused":
-        await world.runtime.resume(context_id)
+        await world.runtime.turns.resume(context_id)
     elif kind == "running":
         instance_of(NoteTool, world.dependencies.registry.find("look")).release.set()
     if kind in ("waiting", "paused", "running"):
-        live = await world.runtime.rested(context_id)
+        live = await world.runtime.turns.rested(context_id)
         assert isinstance(live.state, Idle)
         assert overviews_sent(world) == [None, overview.content]
         assert b"Not run." not in b"".join(world.model.requests[-1].messages), "it parts no call from its result"
     elif kind == "asked":
-        await world.runtime.cancel(context_id)
+        await world.runtime.turns.cancel(context_id)
 
 
 @pytest.mark.parametrize("settings", [None, OverviewSettings(enabled=False)], ids=["none", "off"])
@@ -235,7 +236,7 @@ async def test_a_requested_overview_is_stored_even_if_automatic_ones_are_disable
 ) -> None:
     world = World(folder, DONE, overview=settings)
     context_id = await world.start()
-    await world.runtime.add_overview(context_id)
+    await world.runtime.workspaces.add_overview(context_id)
     await world.turn(context_id)
     assert "first.py" in (overviews_sent(world)[0] or "")
 
@@ -246,7 +247,7 @@ async def test_a_requested_overview_that_the_store_refuses_changes_nothing(folde
     context_id = await world.start()
     store.refuses = lambda _, change: bool(change.core.overview)
     with pytest.raises(Exception, match="as it was told to"):
-        await world.runtime.add_overview(context_id)
+        await world.runtime.workspaces.add_overview(context_id)
     store.refuses = no_write
     assert await stored(world, context_id) == []
     await world.turn(context_id)
@@ -259,12 +260,12 @@ async def test_a_turn_whose_overview_the_store_refused_continues_with_it(folder:
     context_id = await world.start()
     store.refuses = lambda _, change: bool(change.core.overview)
     await world.turn(context_id)
-    live = await world.runtime.context(context_id)
+    live = await live_context(world.runtime, context_id)
     assert world.model.requests == []
     store.refuses = no_write
     assert not isinstance(live.state, Failed)
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
     assert isinstance(live.state, Idle)
     assert len(await stored(world, context_id)) == 1
     assert "first.py" in (overviews_sent(world)[0] or "")
@@ -278,13 +279,13 @@ async def test_a_workspace_that_is_gone_stops_no_turn(folder: Path) -> None:
     context_id = await world.start()
     shutil.rmtree(folder)
     await world.turn(context_id)
-    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)
     assert overviews_sent(world) == [None]
     with pytest.raises(InvalidInput) as caught:
-        await world.runtime.add_overview(context_id)
+        await world.runtime.workspaces.add_overview(context_id)
     assert caught.value.reason.code is Code.INVALID_WORKSPACE
     with pytest.raises(NotFound):
-        await world.runtime.add_overview("nobody")
+        await world.runtime.workspaces.add_overview("nobody")
     folder.mkdir()
     (folder / "back.py").write_text("x")
     await world.turn(context_id)
@@ -308,7 +309,7 @@ async def test_the_overview_stays_within_its_token_budget(folder: Path) -> None:
         world = World(folder, DONE, overview=OverviewSettings(tokens=tokens))
         context_id = await world.start()
         await world.turn(context_id)
-        (part,) = [part for part in (await world.runtime.read_window(context_id)).parts if part.name == "overview"]
+        (part,) = [part for part in (await world.runtime.window.read(context_id)).parts if part.name == "overview"]
         assert 0 < part.tokens <= tokens
 
 

@@ -21,9 +21,9 @@ def files(tmp_path: Path) -> FileStore:
 async def paused_at_work(world: World, blocking_tool: NoteTool, mode: str) -> ContextId:
     """A turn that is paused while a call of it runs."""
     context_id = await world.start(mode)
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await blocking_tool.started.wait()
-    await world.runtime.pause(context_id)
+    await world.runtime.turns.pause(context_id)
     return context_id
 
 
@@ -32,17 +32,17 @@ async def test_a_pause_takes_effect_before_the_next_call_and_resume_continues(tm
     world = World(tmp_path, calls_answer(("held", "a"), ("change", "b")), DONE, tools=[blocking_tool])
     context_id = await paused_at_work(world, blocking_tool, "agent")
     blocking_tool.release.set()
-    live = await world.runtime.rested(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert live.state == Paused(resume_to="executing_tool")
     assert (blocking_tool.ran, world.change.ran) == (["a"], [])
     with pytest.raises(Conflict, match="Nothing to pause"):
-        await world.runtime.pause(context_id)
-    await world.runtime.resume(context_id)
-    live = await world.runtime.rested(context_id)
+        await world.runtime.turns.pause(context_id)
+    await world.runtime.turns.resume(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert isinstance(live.state, Idle)
     assert world.change.ran == ["b"]
     with pytest.raises(Conflict, match="isn't paused"):
-        await world.runtime.resume(context_id)
+        await world.runtime.turns.resume(context_id)
 
 
 async def test_a_pause_before_a_request_survives_a_restart(tmp_path: Path) -> None:
@@ -50,14 +50,14 @@ async def test_a_pause_before_a_request_survives_a_restart(tmp_path: Path) -> No
     world = World(tmp_path, calls_answer(("held", "a")), tools=[blocking_tool], store=files(tmp_path))
     context_id = await paused_at_work(world, blocking_tool, "agent")
     blocking_tool.release.set()
-    live = await world.runtime.rested(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert live.state == Paused(resume_to="enhancing_system_prompt")
     await world.runtime.close()
     again = World(tmp_path, DONE, store=files(tmp_path), ids_from=1000)
-    assert isinstance((await again.runtime.context(context_id)).state, Paused)
-    await again.runtime.resume(context_id)
-    await again.runtime.rested(context_id)
-    assert content_of((await again.runtime.read_messages(context_id))[-1]) == "done"
+    assert isinstance((await again.runtime.contexts.get(context_id)).state, Paused)
+    await again.runtime.turns.resume(context_id)
+    await again.runtime.turns.rested(context_id)
+    assert content_of((await again.runtime.messages.read(context_id))[-1]) == "done"
     await again.runtime.close()
 
 
@@ -66,13 +66,13 @@ async def test_approvals_while_paused_are_recorded_and_start_nothing(tmp_path: P
     world = World(tmp_path, calls_answer(("held", "a"), ("change", "b")), DONE, tools=[blocking_tool])
     context_id = await paused_at_work(world, blocking_tool, "review")
     blocking_tool.release.set()
-    await world.runtime.rested(context_id)
-    await world.runtime.approve_all(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
+    await world.runtime.calls.approve_all(context_id)
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == []
-    assert isinstance((await world.runtime.context(context_id)).state, Paused)
-    await world.runtime.resume(context_id)
-    await world.runtime.rested(context_id)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, Paused)
+    await world.runtime.turns.resume(context_id)
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == ["b"]
 
 
@@ -83,12 +83,12 @@ async def test_a_switch_while_paused_decides_and_starts_nothing_and_the_new_mode
     world = World(tmp_path, calls_answer(("held", "a"), ("change", "b")), DONE, tools=[blocking_tool])
     context_id = await paused_at_work(world, blocking_tool, "review")
     blocking_tool.release.set()
-    await world.runtime.rested(context_id)
-    assert (await world.runtime.switch_mode(context_id, "agent")).started == ()
+    await world.runtime.turns.rested(context_id)
+    assert (await world.runtime.modes.switch(context_id, "agent")).started == ()
     assert world.change.ran == []
-    assert (await world.runtime.switch_mode(context_id, "plan")).rejected != ()
-    await world.runtime.resume(context_id)
-    await world.runtime.rested(context_id)
+    assert (await world.runtime.modes.switch(context_id, "plan")).rejected != ()
+    await world.runtime.turns.resume(context_id)
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == []
 
 
@@ -102,17 +102,17 @@ async def test_a_paused_turn_can_be_cancelled_and_a_pause_withdrawn(tmp_path: Pa
         tools=[blocking_tool],
     )
     context_id = await paused_at_work(world, blocking_tool, "agent")
-    await world.runtime.resume(context_id)
+    await world.runtime.turns.resume(context_id)
     blocking_tool.release.set()
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == ["b"]
     blocking_tool.release.clear()
     blocking_tool.started.clear()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await blocking_tool.started.wait()
-    await world.runtime.pause(context_id)
+    await world.runtime.turns.pause(context_id)
     blocking_tool.release.set()
-    await world.runtime.rested(context_id)
-    await world.runtime.cancel(context_id)
-    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+    await world.runtime.turns.rested(context_id)
+    await world.runtime.turns.cancel(context_id)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)
     assert world.change.ran == ["b"]

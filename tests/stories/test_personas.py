@@ -54,8 +54,8 @@ def offered(world: World, request: int = 0) -> set[str]:
 @pytest.mark.parametrize("mode", ["agent", "supervised", "review", "plan"])
 async def test_a_denied_tool_is_neither_offered_nor_run_in_any_mode(tmp_path: Path, mode: str) -> None:
     world = World(tmp_path, calls_answer(("change", "a")), DONE, personas=personas_for)
-    context_id = await world.runtime.create_context(tmp_path, mode=mode, persona="reader")
-    await world.runtime.give_rule("allow", Scope(tool="change"), context_id=context_id)
+    context_id = await world.runtime.contexts.create(tmp_path, mode=mode, persona="reader")
+    await world.runtime.rules.give("allow", Scope(tool="change"), context_id=context_id)
     await world.turn(context_id)
     assert world.change.ran == []
     assert await statuses(world, context_id) == ["denied"]
@@ -64,16 +64,16 @@ async def test_a_denied_tool_is_neither_offered_nor_run_in_any_mode(tmp_path: Pa
 
 async def test_a_call_denied_by_the_persona_does_not_stop_the_others(tmp_path: Path) -> None:
     world = World(tmp_path, BOTH, DONE, personas=personas_for)
-    context_id = await world.runtime.create_context(tmp_path, persona="reader")
+    context_id = await world.runtime.contexts.create(tmp_path, persona="reader")
     await world.turn(context_id)
     assert (world.change.ran, world.look.ran) == ([], ["b"])
-    denied = (await world.runtime.read_calls(context_id)).items[0]
+    denied = (await world.runtime.calls.read(context_id)).items[0]
     assert (present(denied.reason).code, present(denied.reason).params["persona"]) == (Code.PERSONA_DENIED, "reader")
 
 
 async def test_a_whole_category_can_be_denied(tmp_path: Path) -> None:
     world = World(tmp_path, BOTH, DONE, personas=personas_for)
-    context_id = await world.runtime.create_context(tmp_path, persona="category")
+    context_id = await world.runtime.contexts.create(tmp_path, persona="category")
     await world.turn(context_id)
     assert (world.change.ran, world.look.ran) == ([], [])
     assert offered(world) == {"ask_user"}
@@ -82,20 +82,20 @@ async def test_a_whole_category_can_be_denied(tmp_path: Path) -> None:
 async def test_no_persona_switches_on_what_the_settings_have_switched_off(tmp_path: Path) -> None:
     off = WorkspacePolicy(disabled=frozenset({"change"}))
     world = World(tmp_path, calls_answer(("change", "a")), DONE, personas=personas_for, workspace_policy=lambda _: off)
-    context_id = await world.runtime.create_context(tmp_path, persona="changer")
+    context_id = await world.runtime.contexts.create(tmp_path, persona="changer")
     await world.turn(context_id)
     assert world.change.ran == []
     assert "change" not in offered(world)
-    (call,) = (await world.runtime.read_calls(context_id)).items
+    (call,) = (await world.runtime.calls.read(context_id)).items
     assert present(call.reason).code is Code.TOOL_DISABLED
 
 
 async def test_a_sub_agent_has_the_persona_of_its_parent(tmp_path: Path) -> None:
     world = family(tmp_path, DELEGATES, BOTH, DONE, DONE, personas=personas_for)
-    context_id = await world.runtime.create_context(tmp_path, persona="reader")
+    context_id = await world.runtime.contexts.create(tmp_path, persona="reader")
     await world.turn(context_id)
     child = await child_of(world, context_id)
-    assert (await world.runtime.context(child)).core.persona == "reader"
+    assert (await world.runtime.contexts.get(child)).core.persona == "reader"
     assert (world.change.ran, world.look.ran) == ([], ["b"])
     assert "change" not in offered(world, 1)
 
@@ -103,15 +103,15 @@ async def test_a_sub_agent_has_the_persona_of_its_parent(tmp_path: Path) -> None
 async def test_a_sub_agent_with_another_persona_has_only_what_both_may_use(tmp_path: Path) -> None:
     world = family(tmp_path, DELEGATES, BOTH, DONE, DONE, personas=personas_for)
     context_id = await world.start("supervised")
-    await world.runtime.give_rule("allow", Scope(tool="delegate"), context_id=context_id)
-    await world.runtime.send(context_id, "go")
+    await world.runtime.rules.give("allow", Scope(tool="delegate"), context_id=context_id)
+    await world.runtime.messages.send(context_id, "go")
     child = await waiting_child(world, context_id)
     assert sorted(await statuses(world, child)) == ["pending", "pending"]
-    await world.runtime.set_persona(child, "changer")
+    await world.runtime.modes.set_persona(child, "changer")
     assert sorted(await statuses(world, child)) == ["denied", "pending"], "it may not look"
-    switched = await world.runtime.set_persona(context_id, "reader")
+    switched = await world.runtime.modes.set_persona(context_id, "reader")
     assert switched.started == ()
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     assert (world.change.ran, world.look.ran) == ([], []), "and who sent it may not change"
 
 
@@ -123,15 +123,15 @@ async def test_a_persona_switch_decides_waiting_calls_again_and_starts_nothing(t
     context_id = await world.start("supervised")
     await world.turn(context_id)
     assert await statuses(world, context_id) == ["pending", "pending"]
-    change, look = (call.id for call in (await world.runtime.read_calls(context_id)).items)
-    switched = await world.runtime.set_persona(context_id, "reader")
+    change, look = (call.id for call in (await world.runtime.calls.read(context_id)).items)
+    switched = await world.runtime.modes.set_persona(context_id, "reader")
     assert (switched.started, switched.rejected, switched.waiting) == ((), (change,), (look,))
-    assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
-    await world.runtime.set_persona(context_id, None)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, AwaitingToolApproval)
+    await world.runtime.modes.set_persona(context_id, None)
     assert await statuses(world, context_id) == ["denied", "pending"], "what was denied stays so"
     noted = [
         entry.detail["persona"]
-        for entry in (await world.runtime.audit(context_id)).entries
+        for entry in (await world.runtime.contexts.audit(context_id)).entries
         if entry.kind == "persona_set"
     ]
     assert noted == ["reader", None]
@@ -140,16 +140,16 @@ async def test_a_persona_switch_decides_waiting_calls_again_and_starts_nothing(t
 async def test_an_unknown_name_is_refused_with_the_known_ones_and_nothing_changes(tmp_path: Path) -> None:
     world = World(tmp_path, personas=personas_for)
     with pytest.raises(InvalidInput, match="reader, changer, category"):
-        await world.runtime.create_context(tmp_path, persona="nobody")
-    assert (await world.runtime.contexts()).items == ()
-    context_id = await world.runtime.create_context(tmp_path, persona="reader")
+        await world.runtime.contexts.create(tmp_path, persona="nobody")
+    assert (await world.runtime.contexts.list()).items == ()
+    context_id = await world.runtime.contexts.create(tmp_path, persona="reader")
     for attempt in (
-        world.runtime.set_persona(context_id, "nobody"),
-        world.runtime.change_context(context_id, persona="nobody", title="New"),
+        world.runtime.modes.set_persona(context_id, "nobody"),
+        world.runtime.contexts.change(context_id, persona="nobody", title="New"),
     ):
         with pytest.raises(InvalidInput, match="reader, changer, category"):
             await attempt
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert (live.core.persona, live.core.title) == ("reader", None)
 
 
@@ -158,7 +158,7 @@ async def test_an_unknown_name_is_refused_with_the_known_ones_and_nothing_change
 
 async def test_a_persona_without_its_file_may_use_no_tool(tmp_path: Path) -> None:
     world = World(tmp_path, store=files(tmp_path), personas=personas_for)
-    context_id = await world.runtime.create_context(tmp_path, persona="changer")
+    context_id = await world.runtime.contexts.create(tmp_path, persona="changer")
     await world.runtime.close()
     again = World(tmp_path, BOTH, DONE, store=files(tmp_path))
     await again.turn(context_id)
@@ -173,15 +173,15 @@ async def test_revoking_trust_denies_waiting_and_later_calls_of_its_persona(tmp_
     async with world.runtime:
         first = await world.start("supervised")
         with pytest.raises(InvalidInput, match="Unknown persona 'theirs'"):
-            await world.runtime.set_persona(first, "theirs")
+            await world.runtime.modes.set_persona(first, "theirs")
         await trust(world, first)
-        await world.runtime.set_persona(first, "theirs")
+        await world.runtime.modes.set_persona(first, "theirs")
         await world.turn(first)
         assert await statuses(world, first) == ["pending", "pending"]
-        await world.runtime.distrust_folder(first)
-        await world.runtime.rested(first)
+        await world.runtime.workspaces.distrust(first)
+        await world.runtime.turns.rested(first)
         assert await statuses(world, first) == ["denied", "denied"]
-        await world.runtime.switch_mode(first, "agent")
+        await world.runtime.modes.switch(first, "agent")
         await world.turn(first)
         assert (world.look.ran, world.change.ran) == ([], [])
         assert offered(world, -1) == set()
@@ -193,13 +193,13 @@ async def test_an_untrusted_change_of_a_persona_enables_no_tool(tmp_path: Path) 
     async with world.runtime:
         context_id = await world.start()
         await trust(world, context_id)
-        await world.runtime.set_persona(context_id, "theirs")
+        await world.runtime.modes.set_persona(context_id, "theirs")
         add_project_persona(world.workspace, "theirs", "")
         add_project_persona(world.workspace, "later", "")
         await world.turn(context_id)
         assert await statuses(world, context_id) == ["denied"]
         with pytest.raises(InvalidInput, match="Unknown persona 'later'"):
-            await world.runtime.set_persona(context_id, "later")
+            await world.runtime.modes.set_persona(context_id, "later")
 
 
 async def test_a_projects_allow_list_enables_no_tool_that_the_person_disabled(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ async def test_a_projects_allow_list_enables_no_tool_that_the_person_disabled(tm
     async with world.runtime:
         context_id = await world.start()
         await trust(world, context_id)
-        await world.runtime.set_persona(context_id, "theirs")
+        await world.runtime.modes.set_persona(context_id, "theirs")
         await world.turn(context_id)
         assert await statuses(world, context_id) == ["denied"]
         assert world.change.ran == []
@@ -241,13 +241,13 @@ async def test_an_own_persona_sets_the_mode_and_a_projects_persona_only_a_strict
     add_project_persona(world.workspace, "x", f'default_mode = "{theirs}"' if theirs else "")
     async with world.runtime:
         await trust(world, await world.start())
-        context_id = await world.runtime.create_context(world.workspace, persona="x")
-        assert (await world.runtime.context(context_id)).core.mode == expected
-        named = await world.runtime.create_context(world.workspace, persona="x", mode="review")
-        assert (await world.runtime.context(named)).core.mode == "review", "who names one gets it"
-        await world.runtime.set_persona(named, None)
-        await world.runtime.set_persona(named, "x")
-        assert (await world.runtime.context(named)).core.mode == "review", "a persona alone switches no mode"
+        context_id = await world.runtime.contexts.create(world.workspace, persona="x")
+        assert (await world.runtime.contexts.get(context_id)).core.mode == expected
+        named = await world.runtime.contexts.create(world.workspace, persona="x", mode="review")
+        assert (await world.runtime.contexts.get(named)).core.mode == "review", "who names one gets it"
+        await world.runtime.modes.set_persona(named, None)
+        await world.runtime.modes.set_persona(named, "x")
+        assert (await world.runtime.contexts.get(named)).core.mode == "review", "a persona alone switches no mode"
 
 
 async def test_a_preference_for_something_stricter_binds_a_projects_persona_too(tmp_path: Path) -> None:
@@ -255,5 +255,5 @@ async def test_a_preference_for_something_stricter_binds_a_projects_persona_too(
     add_project_persona(world.workspace, "x", 'default_mode = "agent"')
     async with world.runtime:
         await trust(world, await world.start())
-        context_id = await world.runtime.create_context(world.workspace, persona="x", usual_modes=["ask", None])
-        assert (await world.runtime.context(context_id)).core.mode == "ask"
+        context_id = await world.runtime.contexts.create(world.workspace, persona="x", usual_modes=["ask", None])
+        assert (await world.runtime.contexts.get(context_id)).core.mode == "ask"

@@ -28,6 +28,7 @@ from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from tests.support.assertions import content_of
+from tests.support.live_contexts import live_context_at_rest
 
 
 def files(tmp_path: Path) -> FileStore:
@@ -47,18 +48,21 @@ def world_with_blocking_tool(tmp_path: Path, *answers: Answer, **options: Any) -
 async def test_queued_messages_are_taken_one_by_one_after_a_completed_turn_with_their_mode(tmp_path: Path) -> None:
     world, blocking_tool = world_with_blocking_tool(tmp_path, Answer(text="1"), Answer(text="2"), Answer(text="3"))
     context_id = await world.start()
-    await world.runtime.send(context_id, "first")
+    await world.runtime.messages.send(context_id, "first")
     await blocking_tool.started.wait()
     with pytest.raises(Conflict, match="isn't finished"):
-        await world.runtime.send(context_id, "refused")
-    second = await world.runtime.send(context_id, "second", queue=True, mode="plan")
-    third = await world.runtime.send(context_id, "third", queue=True)
+        await world.runtime.messages.send(context_id, "refused")
+    second = await world.runtime.messages.send(context_id, "second", queue=True, mode="plan")
+    third = await world.runtime.messages.send(context_id, "third", queue=True)
     assert second.queued
-    assert [item.item.id for item in await world.runtime.queued(context_id)] == [second.message_id, third.message_id]
-    assert (await world.runtime.context(context_id)).core.mode == "agent", "its mode holds when it is taken"
+    assert [item.item.id for item in await world.runtime.queue.read(context_id)] == [
+        second.message_id,
+        third.message_id,
+    ]
+    assert (await world.runtime.contexts.get(context_id)).core.mode == "agent", "its mode holds when it is taken"
     blocking_tool.release.set()
-    live = await world.runtime.rested(context_id)
-    messages = await world.runtime.read_messages(context_id)
+    live = await live_context_at_rest(world.runtime, context_id)
+    messages = await world.runtime.messages.read(context_id)
     assert texts_of(messages) == ["first", "1", "second", "2", "third", "3"]
     assert second.message_id in [message.id for message in messages]
     assert live.core.mode == "plan"
@@ -68,18 +72,18 @@ async def test_queued_messages_are_taken_one_by_one_after_a_completed_turn_with_
 async def test_a_queued_message_can_be_changed_and_deleted_until_it_is_taken(tmp_path: Path) -> None:
     world, blocking_tool = world_with_blocking_tool(tmp_path, Answer(text="1"), Answer(text="2"))
     context_id = await world.start()
-    await world.runtime.send(context_id, "first")
+    await world.runtime.messages.send(context_id, "first")
     await blocking_tool.started.wait()
-    one = await world.runtime.send(context_id, "one", queue=True)
-    two = await world.runtime.send(context_id, "two", queue=True)
-    await world.runtime.edit_queued(context_id, one.message_id, "one, better")
-    await world.runtime.delete_queued(context_id, two.message_id)
+    one = await world.runtime.messages.send(context_id, "one", queue=True)
+    two = await world.runtime.messages.send(context_id, "two", queue=True)
+    await world.runtime.queue.edit(context_id, one.message_id, "one, better")
+    await world.runtime.queue.delete(context_id, two.message_id)
     blocking_tool.release.set()
-    await world.runtime.rested(context_id)
-    assert texts_of(await world.runtime.read_messages(context_id)) == ["first", "1", "one, better", "2"]
+    await world.runtime.turns.rested(context_id)
+    assert texts_of(await world.runtime.messages.read(context_id)) == ["first", "1", "one, better", "2"]
     for command in (
-        world.runtime.delete_queued(context_id, one.message_id),
-        world.runtime.edit_queued(context_id, "nothing", "x"),
+        world.runtime.queue.delete(context_id, one.message_id),
+        world.runtime.queue.edit(context_id, "nothing", "x"),
     ):
         with pytest.raises(NotFound, match="isn't in the queue"):
             await command
@@ -96,71 +100,73 @@ async def test_the_queue_is_held_after_anything_but_a_completed_turn(tmp_path: P
     }[end]
     world, blocking_tool = world_with_blocking_tool(tmp_path, *after, Answer(text="later"), Answer(text="last"))
     context_id = await world.start("agent")
-    await world.runtime.send(context_id, "first")
+    await world.runtime.messages.send(context_id, "first")
     await blocking_tool.started.wait()
-    await world.runtime.send(context_id, "queued", queue=True)
+    await world.runtime.messages.send(context_id, "queued", queue=True)
     if end == "denied":
-        await world.runtime.switch_mode(context_id, "plan")
+        await world.runtime.modes.switch(context_id, "plan")
     if end == "rejected":
-        await world.runtime.switch_mode(context_id, "supervised")
+        await world.runtime.modes.switch(context_id, "supervised")
     if end == "cancel":
-        await world.runtime.cancel(context_id)
+        await world.runtime.turns.cancel(context_id)
     blocking_tool.release.set()
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     if end == "rejected":
-        await world.runtime.reject_all(context_id)
-        await world.runtime.rested(context_id)
-    live = await world.runtime.context(context_id)
+        await world.runtime.calls.reject_all(context_id)
+        await world.runtime.turns.rested(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert isinstance(live.state, Idle)
     assert len(live.core.queue) == 1
-    await world.runtime.continue_turn(context_id)
-    live = await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert live.core.queue == (), "the person went on, and so did the queue"
-    assert "queued" in texts_of(await world.runtime.read_messages(context_id))
+    assert "queued" in texts_of(await world.runtime.messages.read(context_id))
 
 
 async def test_the_queue_survives_a_restart_and_waits_for_the_person(tmp_path: Path) -> None:
     world, blocking_tool = world_with_blocking_tool(tmp_path, store=files(tmp_path))
     context_id = await world.start()
-    await world.runtime.send(context_id, "first")
+    await world.runtime.messages.send(context_id, "first")
     await blocking_tool.started.wait()
-    await world.runtime.send(context_id, [TextPayload(content="queued"), FileReferencePayload(path="a")], queue=True)
+    await world.runtime.messages.send(
+        context_id, [TextPayload(content="queued"), FileReferencePayload(path="a")], queue=True
+    )
     await world.runtime.close()
     answers = [Answer(text="1"), Answer(text="2")]
     again = World(tmp_path, *answers, store=files(tmp_path), ids_from=1000)
-    live = await again.runtime.rested(context_id)
-    (item,) = await again.runtime.queued(context_id)
+    live = await live_context_at_rest(again.runtime, context_id)
+    (item,) = await again.runtime.queue.read(context_id)
     assert texts_of(item.messages) == ["queued"]
     assert len(item.messages) == 2
     assert live.state == Idle()
-    await again.runtime.continue_turn(context_id)
-    await again.runtime.rested(context_id)
-    assert texts_of(await again.runtime.read_messages(context_id)) == ["first", "1", "queued", "2"]
+    await again.runtime.turns.continue_(context_id)
+    await again.runtime.turns.rested(context_id)
+    assert texts_of(await again.runtime.messages.read(context_id)) == ["first", "1", "queued", "2"]
     await again.runtime.close()
 
 
 async def test_the_queue_has_room_for_fifty(tmp_path: Path) -> None:
     world, blocking_tool = world_with_blocking_tool(tmp_path)
     context_id = await world.start()
-    await world.runtime.send(context_id, "first")
+    await world.runtime.messages.send(context_id, "first")
     await blocking_tool.started.wait()
     for number in range(50):
-        await world.runtime.send(context_id, str(number), queue=True)
+        await world.runtime.messages.send(context_id, str(number), queue=True)
     with pytest.raises(Conflict, match="50 messages"):
-        await world.runtime.send(context_id, "one too many", queue=True)
+        await world.runtime.messages.send(context_id, "one too many", queue=True)
     with pytest.raises(InvalidInput):
-        await world.runtime.send(context_id, "x", queue=True, mode="nonsense")
-    await world.runtime.cancel(context_id)
+        await world.runtime.messages.send(context_id, "x", queue=True, mode="nonsense")
+    await world.runtime.turns.cancel(context_id)
 
 
 async def test_a_queued_message_is_not_seen_by_the_model_before_its_turn(tmp_path: Path) -> None:
     world, blocking_tool = world_with_blocking_tool(tmp_path, Answer(text="1"), Answer(text="2"))
     context_id = await world.start()
-    await world.runtime.send(context_id, "first")
+    await world.runtime.messages.send(context_id, "first")
     await blocking_tool.started.wait()
-    await world.runtime.send(context_id, "SECRET", queue=True)
+    await world.runtime.messages.send(context_id, "SECRET", queue=True)
     blocking_tool.release.set()
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     sent_secret = [any(b"SECRET" in fragment for fragment in request.messages) for request in world.model.requests]
     assert sent_secret == [False, False, True]
 
@@ -174,55 +180,58 @@ async def test_a_request_repeated_with_its_key_is_one_message_and_the_same_answe
     world = World(tmp_path, Answer(text="1"), Answer(text="2"), store=store)
     context_id = await world.start()
     first, again = await asyncio.gather(
-        world.runtime.send(context_id, "hello", key="k"), world.runtime.send(context_id, "hello", key="k")
+        world.runtime.messages.send(context_id, "hello", key="k"),
+        world.runtime.messages.send(context_id, "hello", key="k"),
     )
     assert first == again
-    await world.runtime.rested(context_id)
-    assert await world.runtime.send(context_id, "hello", key="k") == first
+    await world.runtime.turns.rested(context_id)
+    assert await world.runtime.messages.send(context_id, "hello", key="k") == first
     with pytest.raises(InvalidInput) as caught:
-        await world.runtime.send(context_id, "something else", key="k")
+        await world.runtime.messages.send(context_id, "something else", key="k")
     assert caught.value.reason.code is Code.KEY_REUSED
-    assert texts_of(await world.runtime.read_messages(context_id)) == ["hello", "1"]
+    assert texts_of(await world.runtime.messages.read(context_id)) == ["hello", "1"]
     if kind == "files":
         await world.runtime.close()
         later = World(tmp_path, Answer(text="2"), store=files(tmp_path), ids_from=1000)
-        assert await later.runtime.send(context_id, "hello", key="k") == first
-        other = await later.runtime.send(context_id, "hello", key="l")
+        assert await later.runtime.messages.send(context_id, "hello", key="k") == first
+        other = await later.runtime.messages.send(context_id, "hello", key="l")
         assert other != first
-        await later.runtime.rested(context_id)
+        await later.runtime.turns.rested(context_id)
         await later.runtime.close()
 
 
 async def test_a_queued_request_keeps_its_answer_under_its_key(tmp_path: Path) -> None:
     world, blocking_tool = world_with_blocking_tool(tmp_path, Answer(text="1"), Answer(text="2"))
     context_id = await world.start()
-    await world.runtime.send(context_id, "first")
+    await world.runtime.messages.send(context_id, "first")
     await blocking_tool.started.wait()
-    one = await world.runtime.send(context_id, "later", queue=True, key="k")
-    assert await world.runtime.send(context_id, "later", queue=True, key="k") == one
+    one = await world.runtime.messages.send(context_id, "later", queue=True, key="k")
+    assert await world.runtime.messages.send(context_id, "later", queue=True, key="k") == one
     blocking_tool.release.set()
-    await world.runtime.rested(context_id)
-    assert await world.runtime.send(context_id, "later", queue=True, key="k") == one
-    assert texts_of(await world.runtime.read_messages(context_id)) == ["first", "1", "later", "2"]
+    await world.runtime.turns.rested(context_id)
+    assert await world.runtime.messages.send(context_id, "later", queue=True, key="k") == one
+    assert texts_of(await world.runtime.messages.read(context_id)) == ["first", "1", "later", "2"]
 
 
 async def test_the_last_thousand_keys_are_known_after_a_restart(tmp_path: Path) -> None:
     store = files(tmp_path)
     world, blocking_tool = world_with_blocking_tool(tmp_path, store=store)
     context_id = await world.start()
-    await world.runtime.send(context_id, "first", key="key-first")
+    await world.runtime.messages.send(context_id, "first", key="key-first")
     await blocking_tool.started.wait()
     sent = {}
     for number in range(1100):
-        answer = await world.runtime.send(context_id, str(number), key=f"key-{number}", queue=True)
+        answer = await world.runtime.messages.send(context_id, str(number), key=f"key-{number}", queue=True)
         sent[number] = answer
-        await world.runtime.delete_queued(context_id, answer.message_id)
+        await world.runtime.queue.delete(context_id, answer.message_id)
         if number == 500:
             await store.checkpoint(context_id)
     await world.runtime.close()
     again = World(tmp_path, store=files(tmp_path), ids_from=10**6)
     for number in (100, 500, 501, 1099):
-        assert await again.runtime.send(context_id, str(number), key=f"key-{number}", queue=True) == sent[number]
+        assert (
+            await again.runtime.messages.send(context_id, str(number), key=f"key-{number}", queue=True) == sent[number]
+        )
     await again.runtime.close()
 
 
@@ -231,7 +240,7 @@ async def test_a_key_has_a_length(tmp_path: Path) -> None:
     context_id = await world.start()
     for key in ("", "x" * 256):
         with pytest.raises(InvalidInput):
-            await world.runtime.send(context_id, "hello", key=key)
+            await world.runtime.messages.send(context_id, "hello", key=key)
 
 
 # edit and resend
@@ -241,22 +250,22 @@ async def test_editing_an_earlier_message_makes_a_branch_and_leaves_the_old_one(
     world = World(tmp_path, Answer(text="a1"), Answer(text="b1"), Answer(text="b2"))
     context_id = await world.start()
     await world.turn(context_id, "a")
-    sent = await world.runtime.send(context_id, "b")
-    await world.runtime.rested(context_id)
-    before = await world.runtime.read_messages(context_id)
+    sent = await world.runtime.messages.send(context_id, "b")
+    await world.runtime.turns.rested(context_id)
+    before = await world.runtime.messages.read(context_id)
     pool = len(await world.dependencies.store.message_ids(context_id))
-    await world.runtime.edit_message(context_id, sent.message_id, "b, better")
-    live = await world.runtime.rested(context_id)
+    await world.runtime.messages.edit(context_id, sent.message_id, "b, better")
+    live = await world.runtime.turns.rested(context_id)
     assert live.core.active_branch == "main-2"
     assert live.branches["main-2"].parent_branch == "main"
-    assert texts_of(await world.runtime.read_messages(context_id)) == ["a", "a1", "b, better", "b2"]
-    assert await world.runtime.read_messages(context_id, branch="main") == before
+    assert texts_of(await world.runtime.messages.read(context_id)) == ["a", "a1", "b, better", "b2"]
+    assert await world.runtime.messages.read(context_id, branch="main") == before
     assert len(await world.dependencies.store.message_ids(context_id)) == pool + 2, "nothing was copied"
     assert [b"better" in b"".join(request.messages) for request in world.model.requests] == [False, False, True]
-    answer = (await world.runtime.read_messages(context_id))[1]
+    answer = (await world.runtime.messages.read(context_id))[1]
     for wrong in (answer.id, "nothing"):
         with pytest.raises(NotFound):
-            await world.runtime.edit_message(context_id, wrong, "x")
+            await world.runtime.messages.edit(context_id, wrong, "x")
 
 
 # processors
@@ -270,7 +279,7 @@ async def test_a_processor_changes_a_message_before_the_model_sees_it(tmp_path: 
     context_id = await world.start()
     await world.turn(context_id, "hello")
     assert b"HELLO" in world.model.requests[0].messages[0]
-    assert texts_of(await world.runtime.read_messages(context_id)) == ["HELLO", "ok"]
+    assert texts_of(await world.runtime.messages.read(context_id)) == ["HELLO", "ok"]
 
 
 @pytest.mark.parametrize("how", ["refuses", "fails", "swaps"])
@@ -290,10 +299,10 @@ async def test_a_refused_message_stays_visible_and_never_reaches_the_model(tmp_p
     world = World(tmp_path, Answer(text="ok"), processors=[guard])
     context_id = await world.start()
     payloads: list[Payload] = [TextPayload(content="SECRET"), FileReferencePayload(path="file")]
-    await world.runtime.send(context_id, payloads)
-    live = await world.runtime.rested(context_id)
+    await world.runtime.messages.send(context_id, payloads)
+    live = await world.runtime.turns.rested(context_id)
     assert live.state == Idle()
-    messages = await world.runtime.read_messages(context_id)
+    messages = await world.runtime.messages.read(context_id)
     assert isinstance(messages[-1], ErrorMessage)
     refusing = False
     await world.turn(context_id, "hello")
@@ -309,8 +318,8 @@ async def test_attachments_of_a_refused_message_do_not_reach_the_model_by_contin
     attached = MessageAttachments(DataContext("SECRET", "s.csv", "SECRET"), ("SECRET",))
     client = ClientMetadata(extra={"open_files": ["SECRET"]})
     await world.turn(context_id, "SECRET", attached=attached, client_metadata=client)
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
     (request,) = world.model.requests
     assert b"SECRET" not in world.model.format.body(request)
 
@@ -324,17 +333,17 @@ async def test_a_title_is_made_beside_the_first_turn_and_never_replaces_a_person
     world = World(tmp_path, *answers, titles=TitleModel(titles, "small"))
     context_id = await world.start()
     await world.turn(context_id, "please help me\nwith this")
-    while (await world.runtime.context(context_id)).core.titled_by == "first_line":
+    while (await world.runtime.contexts.get(context_id)).core.titled_by == "first_line":
         await asyncio.sleep(0)
-    assert (await world.runtime.context(context_id)).core.title == "A fine title"
+    assert (await world.runtime.contexts.get(context_id)).core.title == "A fine title"
     assert titles.requests[0].purpose == "title"
     other = await world.start()
-    await world.runtime.set_title(other, "  My   own ")
+    await world.runtime.contexts.change(other, title="  My   own ")
     await world.turn(other, "hello")
-    assert (await world.runtime.context(other)).core.title == "My own"
+    assert (await world.runtime.contexts.get(other)).core.title == "My own"
     for wrong in ("", " \n ", "x" * 201, "bell\x07"):
         with pytest.raises(InvalidInput):
-            await world.runtime.set_title(other, wrong)
+            await world.runtime.contexts.change(other, title=wrong)
 
 
 @pytest.mark.parametrize("fault", [Answer(error=ScriptedError(status=500)), Answer(text=""), Answer(text="x" * 9999)])
@@ -345,5 +354,5 @@ async def test_the_first_line_stays_the_title_when_the_title_model_fails(tmp_pat
     await world.turn(context_id, "\n\n  first line  \nsecond")
     for _ in range(50):
         await asyncio.sleep(0)
-    assert (await world.runtime.context(context_id)).core.title == "first line"
+    assert (await world.runtime.contexts.get(context_id)).core.title == "first line"
     await world.runtime.close()

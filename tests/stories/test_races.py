@@ -21,6 +21,7 @@ from pilothouse.tools.base import CallPreview
 from pilothouse.tools.builtin.read_file import ReadFile
 from tests.support.assertions import content_of
 from tests.support.held_store import HeldStore, any_write, no_write
+from tests.support.live_contexts import live_context
 from tests.support.scale import HANG_SECONDS
 
 CHANGE = ScriptedCall(tool="change", arguments={"text": "b"})
@@ -28,32 +29,32 @@ OTHER = ScriptedCall(tool="change", arguments={"text": "c"})
 
 
 async def results(world: World, context_id: str) -> list[ToolResult]:
-    return [m for m in await world.runtime.read_messages(context_id) if isinstance(m, ToolResult)]
+    return [m for m in await world.runtime.messages.read(context_id) if isinstance(m, ToolResult)]
 
 
 async def test_a_cancel_right_behind_a_message_ends_the_turn_before_it_began(tmp_path: Path) -> None:
     world = World(tmp_path, *[Answer(text="x")] * 40)
     context_id = await world.start()
     for yields in range(20):  # at every instant of its beginning
-        await world.runtime.send(context_id, "x")
+        await world.runtime.messages.send(context_id, "x")
         for _ in range(yields):
             await asyncio.sleep(0)
         try:
-            await world.runtime.cancel(context_id)
+            await world.runtime.turns.cancel(context_id)
         except Conflict:
             pass
-        assert isinstance((await world.runtime.context(context_id)).state, Idle)
+        assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)
     await world.turn(context_id)
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "x"
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "x"
 
 
 async def test_a_cancel_right_behind_an_approval_leaves_no_call_without_a_result(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(calls=(CHANGE,)))
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    await world.runtime.approve_all(context_id)
-    await world.runtime.cancel(context_id)
-    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+    await world.runtime.calls.approve_all(context_id)
+    await world.runtime.turns.cancel(context_id)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)
     assert len(await results(world, context_id)) == 1
 
 
@@ -72,16 +73,16 @@ async def test_a_caller_cancelled_during_the_commit_leaves_the_turn_driven(tmp_p
         async with asyncio.timeout(0.02):
             match command:
                 case "send":
-                    await world.runtime.send(context_id, "x")
+                    await world.runtime.messages.send(context_id, "x")
                 case "approve":
-                    await world.runtime.approve_all(context_id)
+                    await world.runtime.calls.approve_all(context_id)
                 case "switch":
-                    await world.runtime.switch_mode(context_id, "agent")
+                    await world.runtime.modes.switch(context_id, "agent")
                 case "answer":
-                    await world.runtime.answer(context_id, ["yes"])
+                    await world.runtime.calls.answer(context_id, ["yes"])
     store.commit_seconds = 0
-    await world.runtime.rested(context_id)
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "done"
+    await world.runtime.turns.rested(context_id)
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "done"
 
 
 async def test_a_call_that_had_not_started_on_a_full_store_never_runs(tmp_path: Path) -> None:
@@ -90,16 +91,16 @@ async def test_a_call_that_had_not_started_on_a_full_store_never_runs(tmp_path: 
     context_id = await world.start()
     store.refuses = lambda _, change: any(isinstance(message, ToolResult) for message in change.messages)
     await world.turn(context_id)
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert isinstance(live.state, WaitingForRecovery)
     store.refuses = no_write
-    switch = await world.runtime.switch_mode(context_id, "plan")
-    live = await world.runtime.context(context_id)
+    switch = await world.runtime.modes.switch(context_id, "plan")
+    live = await world.runtime.contexts.get(context_id)
     assert (switch.rejected, live.state, live.core.last_turn) == ((), Idle(), "interrupted")
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
-    await world.runtime.switch_mode(context_id, "agent")
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
+    await world.runtime.modes.switch(context_id, "agent")
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == ["b"]
     assert [result.status for result in await results(world, context_id)] == ["executed", "interrupted"]
 
@@ -161,7 +162,7 @@ async def test_a_misbehaving_tool_does_not_stop_the_turn(tmp_path: Path, odd: di
         "odd": status,
         "change": "executed",
     }
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "on"
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "on"
 
 
 async def test_a_slow_prepare_never_delays_a_cancel(tmp_path: Path) -> None:
@@ -179,14 +180,14 @@ async def test_a_slow_prepare_never_delays_a_cancel(tmp_path: Path) -> None:
     )
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    (call,) = await world.runtime.pending_calls(context_id)
+    (call,) = await world.runtime.calls.pending(context_id)
     edit = PersonsDecision(id=call.id, verdict="approve", arguments={"text": "z"})
-    deciding = asyncio.create_task(world.runtime.decide(context_id, [edit]))
+    deciding = asyncio.create_task(world.runtime.calls.decide(context_id, [edit]))
     await asyncio.sleep(0.05)
     async with asyncio.timeout(HANG_SECONDS):
-        await world.runtime.cancel(context_id)
+        await world.runtime.turns.cancel(context_id)
     deciding.cancel()
-    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)
 
 
 async def test_a_cancel_during_the_gate_gives_every_call_a_result(tmp_path: Path) -> None:
@@ -199,20 +200,22 @@ async def test_a_cancel_during_the_gate_gives_every_call_a_result(tmp_path: Path
     calls = (ScriptedCall(tool="odd"), CHANGE)
     world = World(tmp_path, Answer(calls=calls), tools=[MisbehavingTool(prepare=hang)])
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await hanging.wait()
-    await world.runtime.cancel(context_id)
-    (request,) = [m for m in await world.runtime.read_messages(context_id) if isinstance(m, ToolRequest)]
+    await world.runtime.turns.cancel(context_id)
+    (request,) = [m for m in await world.runtime.messages.read(context_id) if isinstance(m, ToolRequest)]
     assert [result.call_id for result in await results(world, context_id)] == [call.id for call in request.calls]
-    assert (await world.runtime.call(context_id, request.calls[0].id)).status == "cancelled"
+    assert (await world.runtime.calls.get(context_id, request.calls[0].id)).status == "cancelled"
 
 
 async def test_a_mode_switch_beside_a_cancel_starts_no_call(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(calls=(CHANGE,)))
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    await asyncio.gather(world.runtime.cancel(context_id), world.runtime.switch_mode(context_id, "agent"))
-    started = [entry for entry in (await world.runtime.audit(context_id)).entries if entry.kind == "call_started"]
+    await asyncio.gather(world.runtime.turns.cancel(context_id), world.runtime.modes.switch(context_id, "agent"))
+    started = [
+        entry for entry in (await world.runtime.contexts.audit(context_id)).entries if entry.kind == "call_started"
+    ]
     assert len(started) == len(world.change.ran) == 0
 
 
@@ -221,11 +224,11 @@ async def test_usage_is_counted_also_when_a_command_commits_meanwhile(tmp_path: 
     answer = Answer(deltas=("a", "b"), delta_delay=0.02, usage=Usage(input_tokens=100, output_tokens=10))
     world = World(tmp_path, answer, store=store)
     context_id = await world.start()
-    await world.runtime.send(context_id, "x")
+    await world.runtime.messages.send(context_id, "x")
     store.commit_seconds = 0.06
-    await world.runtime.create_branch(context_id, "other")
-    await world.runtime.rested(context_id)
-    assert (await world.runtime.context(context_id)).core.usage.input_tokens == 100
+    await world.runtime.branches.create(context_id, "other")
+    await world.runtime.turns.rested(context_id)
+    assert (await world.runtime.contexts.get(context_id)).core.usage.input_tokens == 100
 
 
 async def test_a_reject_that_was_refused_leaves_no_trace_in_how_the_turn_ends(tmp_path: Path) -> None:
@@ -235,22 +238,22 @@ async def test_a_reject_that_was_refused_leaves_no_trace_in_how_the_turn_ends(tm
     await world.turn(context_id)
     store.refuses = any_write
     with pytest.raises(StoreRefused):
-        await world.runtime.reject_all(context_id)
+        await world.runtime.calls.reject_all(context_id)
     store.refuses = no_write
-    await world.runtime.approve_all(context_id)
-    await world.runtime.rested(context_id)
-    assert (await world.runtime.context(context_id)).core.last_turn == "complete"
+    await world.runtime.calls.approve_all(context_id)
+    await world.runtime.turns.rested(context_id)
+    assert (await world.runtime.contexts.get(context_id)).core.last_turn == "complete"
 
 
 async def test_a_file_that_was_not_read_before_the_cancel_is_read_by_continue(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("the content")
     world = World(tmp_path, Answer(text="x"))
     context_id = await world.start()
-    await world.runtime.send(context_id, [{"type": "file_reference", "path": "a.txt"}])
-    await world.runtime.cancel(context_id)
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
-    (file,) = [m for m in await world.runtime.read_messages(context_id) if isinstance(m, FileReference)]
+    await world.runtime.messages.send(context_id, [{"type": "file_reference", "path": "a.txt"}])
+    await world.runtime.turns.cancel(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
+    (file,) = [m for m in await world.runtime.messages.read(context_id) if isinstance(m, FileReference)]
     assert file.content == "the content"
     assert b"the content" in world.model.requests[0].messages[0]
 
@@ -259,12 +262,12 @@ async def test_a_waiting_turn_cannot_be_deleted_with_its_context(tmp_path: Path)
     world = World(tmp_path, Answer(calls=(CHANGE,)))
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, AwaitingToolApproval)
     with pytest.raises(Conflict):
-        await world.runtime.delete_context(context_id)
-    await world.runtime.cancel(context_id)
-    await world.runtime.delete_context(context_id)
-    assert (await world.runtime.contexts()).items == ()
+        await world.runtime.contexts.delete(context_id)
+    await world.runtime.turns.cancel(context_id)
+    await world.runtime.contexts.delete(context_id)
+    assert (await world.runtime.contexts.list()).items == ()
 
 
 async def test_concurrent_openers_share_one_context_even_when_one_is_cancelled(tmp_path: Path) -> None:
@@ -276,16 +279,16 @@ async def test_concurrent_openers_share_one_context_even_when_one_is_cancelled(t
     store = SlowOpeningStore(commit_seconds=0)
     context_id = await World(tmp_path, store=store).start()
     world = World(tmp_path, *[Answer(text="x")] * 3, store=store, ids_from=1000)
-    first = asyncio.create_task(world.runtime.context(context_id))
-    second = asyncio.create_task(world.runtime.send(context_id, "b"))
+    first = asyncio.create_task(world.runtime.contexts.get(context_id))
+    second = asyncio.create_task(world.runtime.messages.send(context_id, "b"))
     await asyncio.sleep(0.01)
     first.cancel()
     await asyncio.sleep(0)
     with pytest.raises(Conflict):
-        await asyncio.gather(second, world.runtime.send(context_id, "c"))
-    await world.runtime.rested(context_id)
+        await asyncio.gather(second, world.runtime.messages.send(context_id, "c"))
+    await world.runtime.turns.rested(context_id)
     await world.turn(context_id)
-    assert len(await world.runtime.read_messages(context_id)) == 4
+    assert len(await world.runtime.messages.read(context_id)) == 4
 
 
 async def test_a_draft_kept_during_another_commit_is_not_lost(tmp_path: Path) -> None:
@@ -295,21 +298,21 @@ async def test_a_draft_kept_during_another_commit_is_not_lost(tmp_path: Path) ->
     world = World(tmp_path, Answer(calls=calls), Answer(text="x"), store=store, tools=[blocking_tool])
     context_id = await world.start()
     store.refuses = lambda _, change: any(isinstance(message, ToolResult) for message in change.messages)
-    await world.runtime.send(context_id, "go")
-    live = await world.runtime.context(context_id)
+    await world.runtime.messages.send(context_id, "go")
+    live = await live_context(world.runtime, context_id)
     while live.unsaved is None:
         await asyncio.sleep(0.001)
     store.refuses = no_write
     store.commit_seconds = 0.05
-    switching = asyncio.create_task(world.runtime.switch_mode(context_id, "review"))
+    switching = asyncio.create_task(world.runtime.modes.switch(context_id, "review"))
     await asyncio.sleep(0.01)
     blocking_tool.release.set()
     await switching
     store.commit_seconds = 0
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     assert isinstance(live.state, WaitingForRecovery)
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
     assert {result.tool: result.status for result in await results(world, context_id)} == {
         "look": "executed",
         "held": "executed",
@@ -323,17 +326,17 @@ async def test_no_call_starts_while_a_refused_draft_is_retried(tmp_path: Path) -
     world = World(tmp_path, Answer(calls=calls), Answer(text="x"), store=store, tools=[blocking_tool])
     context_id = await world.start("review")
     store.refuses = lambda _, change: any(isinstance(message, ToolResult) for message in change.messages)
-    await world.runtime.send(context_id, "go")
-    live = await world.runtime.context(context_id)
+    await world.runtime.messages.send(context_id, "go")
+    live = await live_context(world.runtime, context_id)
     while live.unsaved is None:
         await asyncio.sleep(0.001)
     store.refuses = no_write
     with pytest.raises(Conflict):
-        await world.runtime.approve_all(context_id)
+        await world.runtime.calls.approve_all(context_id)
     blocking_tool.release.set()
-    await world.runtime.rested(context_id)
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == []
     statuses = {result.tool: result.status for result in await results(world, context_id)}
     assert statuses == {"look": "executed", "held": "executed", "change": "interrupted"}
@@ -377,7 +380,7 @@ async def test_an_invalid_unicode_preview_is_stored_with_replacements(tmp_path: 
     )
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    (call,) = await world.runtime.pending_calls(context_id)
+    (call,) = await world.runtime.calls.pending(context_id)
     assert call.preview == "a\\xffb"
     await world.runtime.close()
 
@@ -387,9 +390,9 @@ async def test_the_persons_own_time_is_not_the_turns(tmp_path: Path) -> None:
     context_id = await world.start("supervised")
     await world.turn(context_id)
     world.ambient.advance(3600)
-    await world.runtime.approve_all(context_id)
-    await world.runtime.rested(context_id)
-    assert (world.change.ran, (await world.runtime.context(context_id)).core.last_turn) == (["b"], "complete")
+    await world.runtime.calls.approve_all(context_id)
+    await world.runtime.turns.rested(context_id)
+    assert (world.change.ran, (await world.runtime.contexts.get(context_id)).core.last_turn) == (["b"], "complete")
 
 
 async def test_a_cancel_after_the_end_was_refused_keeps_how_the_turn_ended(tmp_path: Path) -> None:
@@ -398,12 +401,12 @@ async def test_a_cancel_after_the_end_was_refused_keeps_how_the_turn_ended(tmp_p
     context_id = await world.start()
     store.refuses = lambda _, change: change.core.turn is None
     await world.turn(context_id)
-    assert isinstance((await world.runtime.context(context_id)).state, WaitingForRecovery)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, WaitingForRecovery)
     store.refuses = no_write
-    await world.runtime.cancel(context_id)
-    live = await world.runtime.context(context_id)
+    await world.runtime.turns.cancel(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert (live.state, live.core.last_turn) == (Idle(), "complete")
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "the whole answer"
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "the whole answer"
 
 
 async def test_a_recreated_workspace_is_used_by_the_next_turn(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from tests.storage.test_file_store import abandon
 from tests.support.assertions import content_of, instance_of
+from tests.support.live_contexts import live_context, pool_of
 from tests.support.valid_requests import assert_valid_request
 
 SLOW_CHANGES = tuple(ScriptedCall(tool="slow", arguments={"text": str(n)}) for n in range(2))
@@ -28,7 +29,7 @@ async def crash(world: World) -> None:
     """Leave everything as a killed process does: no step continues, nothing is written."""
     store = world.dependencies.store
     assert isinstance(store, FileStore)
-    for live in world.runtime.in_memory():
+    for live in pool_of(world.runtime).in_memory():
         if live.task is not None:
             live.task.cancel()
             await asyncio.wait({live.task})
@@ -46,14 +47,14 @@ async def test_a_resting_state_is_unchanged_and_the_pending_call_still_works(tmp
     world = World(tmp_path, Answer(calls=(call,)), store=store_at(tmp_path))
     context_id = await world.start(mode)
     await world.turn(context_id)
-    before = (await world.runtime.context(context_id)).state
+    before = (await world.runtime.contexts.get(context_id)).state
     await crash(world)
     again = World(tmp_path, Answer(text="done"), store=store_at(tmp_path))
-    live = await again.runtime.context(context_id)
+    live = await again.runtime.contexts.get(context_id)
     assert live.state == before
     assert again.entered == []
-    await again.runtime.approve_all(context_id)
-    await again.runtime.rested(context_id)
+    await again.runtime.calls.approve_all(context_id)
+    await again.runtime.turns.rested(context_id)
     assert again.change.ran == ["x"]
     await again.runtime.close()
 
@@ -64,9 +65,9 @@ async def test_an_open_question_survives(tmp_path: Path) -> None:
     await world.turn(context_id)
     await crash(world)
     again = World(tmp_path, Answer(text="done"), store=store_at(tmp_path))
-    assert isinstance((await again.runtime.context(context_id)).state, AwaitingUserAnswer)
-    await again.runtime.answer(context_id, ["that one"])
-    await again.runtime.rested(context_id)
+    assert isinstance((await again.runtime.contexts.get(context_id)).state, AwaitingUserAnswer)
+    await again.runtime.calls.answer(context_id, ["that one"])
+    await again.runtime.turns.rested(context_id)
     assert b"that one" in again.model.requests[0].messages[-1]
     await again.runtime.close()
 
@@ -74,18 +75,18 @@ async def test_an_open_question_survives(tmp_path: Path) -> None:
 async def test_working_with_no_call_started_becomes_idle_and_continue_repeats_the_round(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(text="x", delay=1000), store=store_at(tmp_path))
     context_id = await world.start()
-    await world.runtime.send(context_id, "hello")
+    await world.runtime.messages.send(context_id, "hello")
     await until(world, "connecting_to_llm")
     await crash(world)
     again = World(tmp_path, Answer(text="here"), store=store_at(tmp_path))
-    live = await again.runtime.context(context_id)
+    live = await again.runtime.contexts.get(context_id)
     assert isinstance(live.state, Idle)
-    user, error = await again.runtime.read_messages(context_id)
+    user, error = await again.runtime.messages.read(context_id)
     assert isinstance(error, ErrorMessage)
     assert (content_of(user), error.reason.code) == ("hello", "interrupted")
-    await again.runtime.continue_turn(context_id)
-    await again.runtime.rested(context_id)
-    assert content_of((await again.runtime.read_messages(context_id))[-1]) == "here"
+    await again.runtime.turns.continue_(context_id)
+    await again.runtime.turns.rested(context_id)
+    assert content_of((await again.runtime.messages.read(context_id))[-1]) == "here"
     await again.runtime.close()
 
 
@@ -93,22 +94,22 @@ async def test_streaming_keeps_the_partial_text_and_drops_fragments_of_calls(tmp
     call = ScriptedCall(tool="change", arguments={"text": "x"})
     world = World(tmp_path, Answer(deltas=("one ", "two "), calls=(call,), silence=3), store=store_at(tmp_path))
     context_id = await world.start()
-    await world.runtime.send(context_id, "hello")
-    live = await world.runtime.context(context_id)
+    await world.runtime.messages.send(context_id, "hello")
+    live = await live_context(world.runtime, context_id)
     while live.delta_writer is None or live.delta_writer.flushed < 2:
         await asyncio.sleep(0.01)
     message_id = live.delta_writer.message_id
-    assert await world.runtime.read_content(context_id, message_id, 1) == [(2, "two ")]
+    assert await world.runtime.messages.read_content(context_id, message_id, 1) == [(2, "two ")]
     await crash(world)
     again = World(tmp_path, Answer(text="on"), store=store_at(tmp_path))
-    assert isinstance((await again.runtime.context(context_id)).state, Idle)
-    _, partial, error = await again.runtime.read_messages(context_id)
+    assert isinstance((await again.runtime.contexts.get(context_id)).state, Idle)
+    _, partial, error = await again.runtime.messages.read(context_id)
     assert isinstance(partial, Text)
     assert (partial.id, partial.content, partial.ended) == (message_id, "one two ", "interrupted")
-    assert await again.runtime.read_content(context_id, message_id, 1) == [(2, "two ")]
+    assert await again.runtime.messages.read_content(context_id, message_id, 1) == [(2, "two ")]
     assert again.change.ran == []
-    await again.runtime.continue_turn(context_id)
-    await again.runtime.rested(context_id)
+    await again.runtime.turns.continue_(context_id)
+    await again.runtime.turns.rested(context_id)
     assert any(b"one two" in fragment for fragment in again.model.requests[0].messages)
     await again.runtime.close()
 
@@ -120,15 +121,15 @@ async def test_a_call_with_an_intent_and_no_result_is_reported_as_interrupted(
     slow = NoteTool("slow", effect, hold=True)
     world = World(tmp_path, Answer(calls=SLOW_CHANGES[:1]), tools=[slow], store=store_at(tmp_path))
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await slow.started.wait()
     await crash(world)
     again = World(tmp_path, Answer(text="on"), tools=[slow], store=store_at(tmp_path))
-    assert isinstance((await again.runtime.context(context_id)).state, Idle)
-    results = [m for m in await again.runtime.read_messages(context_id) if isinstance(m, ToolResult)]
+    assert isinstance((await again.runtime.contexts.get(context_id)).state, Idle)
+    results = [m for m in await again.runtime.messages.read(context_id) if isinstance(m, ToolResult)]
     assert [(result.status, result.error.code) for result in results if result.error] == [("interrupted", code)]
-    await again.runtime.continue_turn(context_id)
-    await again.runtime.rested(context_id)
+    await again.runtime.turns.continue_(context_id)
+    await again.runtime.turns.rested(context_id)
     assert slow.ran == ["0"]
     assert_valid_request(again.model.requests[0])
     await again.runtime.close()
@@ -138,18 +139,18 @@ async def test_approved_and_not_started_is_pending_again_even_in_agent(tmp_path:
     slow = NoteTool("slow", "mutating", hold=True)
     world = World(tmp_path, Answer(calls=SLOW_CHANGES), tools=[slow], store=store_at(tmp_path))
     context_id = await world.start("agent")
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await slow.started.wait()
     await crash(world)
     free = NoteTool("slow", "mutating")
     again = World(tmp_path, Answer(text="on"), tools=[free], store=store_at(tmp_path))
-    live = await again.runtime.context(context_id)
+    live = await again.runtime.contexts.get(context_id)
     assert isinstance(live.state, AwaitingToolApproval)
-    (pending,) = await again.runtime.pending_calls(context_id)
+    (pending,) = await again.runtime.calls.pending(context_id)
     assert pending.arguments == {"text": "1"}
     assert free.ran == []
-    await again.runtime.approve_all(context_id)
-    await again.runtime.rested(context_id)
+    await again.runtime.calls.approve_all(context_id)
+    await again.runtime.turns.rested(context_id)
     assert free.ran == ["1"]
     await again.runtime.close()
 
@@ -158,12 +159,12 @@ async def test_a_mode_switch_during_streaming_decides_the_calls_of_that_answer(t
     change = ScriptedCall(tool="change", arguments={"text": "x"})
     world = World(tmp_path, Answer(deltas=("a", "b"), calls=(change,), delta_delay=0.01))
     context_id = await world.start("agent")
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await until(world, "streaming_llm_response")
-    await world.runtime.switch_mode(context_id, "plan")
-    await world.runtime.rested(context_id)
+    await world.runtime.modes.switch(context_id, "plan")
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == []
-    last = (await world.runtime.read_messages(context_id))[-1]
+    last = (await world.runtime.messages.read(context_id))[-1]
     assert isinstance(last, ErrorMessage)
     assert last.reason.code == "mode_denied"
 
@@ -171,13 +172,13 @@ async def test_a_mode_switch_during_streaming_decides_the_calls_of_that_answer(t
 async def test_recovery_is_stored_once_and_restarting_fifty_times_changes_nothing_more(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(text="x", delay=1000), store=store_at(tmp_path))
     context_id = await world.start()
-    await world.runtime.send(context_id, "hello")
+    await world.runtime.messages.send(context_id, "hello")
     await until(world, "connecting_to_llm")
     await crash(world)
     for _ in range(50):
         again = World(tmp_path, store=store_at(tmp_path))
-        assert len((await again.runtime.contexts()).items) == 1
-        messages = await again.runtime.read_messages(context_id)
+        assert len((await again.runtime.contexts.list()).items) == 1
+        messages = await again.runtime.messages.read(context_id)
         assert [type(message) for message in messages] == [Text, ErrorMessage]
         await crash(again)
 
@@ -189,17 +190,17 @@ async def test_a_fork_never_separates_a_call_from_its_result_and_a_switch_shows_
     world = World(tmp_path, Answer(calls=(call, call)), Answer(text="done"), Answer(text="other"))
     context_id = await world.start()
     await world.turn(context_id)
-    user, request, first, second, answer = await world.runtime.read_messages(context_id)
+    user, request, first, second, answer = await world.runtime.messages.read(context_id)
     assert isinstance(request, ToolRequest)
-    fork = await world.runtime.fork(context_id, "at the call", at=request.id)
+    fork = await world.runtime.branches.fork(context_id, "at the call", at=request.id)
     assert fork.length == 4
-    assert (await world.runtime.fork(context_id, "at a result", at=first.id)).length == 4
-    assert (await world.runtime.fork(context_id, "at the question", at=user.id)).length == 1
-    await world.runtime.switch_branch(context_id, "at the question")
+    assert (await world.runtime.branches.fork(context_id, "at a result", at=first.id)).length == 4
+    assert (await world.runtime.branches.fork(context_id, "at the question", at=user.id)).length == 1
+    await world.runtime.branches.switch(context_id, "at the question")
     assert world.states[-3:] == ["switching_branch", "saving_context", "idle"]
     await world.turn(context_id, "differently")
     assert len(world.model.requests[-1].messages) == 2
     assert_valid_request(world.model.requests[-1])
-    await world.runtime.switch_branch(context_id, "main")
-    assert (await world.runtime.read_messages(context_id))[-1].id == answer.id
+    await world.runtime.branches.switch(context_id, "main")
+    assert (await world.runtime.messages.read(context_id))[-1].id == answer.id
     assert instance_of(ToolResult, second).call_id == request.calls[1].id

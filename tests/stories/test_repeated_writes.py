@@ -63,18 +63,18 @@ def prepared_file(folder: Path, before: str | None, name: str = "a.txt") -> Path
 
 async def approve(world: World, context_id: str, *calls: CallRecord) -> None:
     decisions = [PersonsDecision(id=call.id, verdict="approve", digest=call.digest) for call in calls]
-    await world.runtime.decide(context_id, decisions)
-    await world.runtime.rested(context_id)
+    await world.runtime.calls.decide(context_id, decisions)
+    await world.runtime.turns.rested(context_id)
 
 
 async def outcomes_of(world: World, context_id: str) -> list[tuple[str, Code | None]]:
-    calls = (await world.runtime.read_calls(context_id)).items
+    calls = (await world.runtime.calls.read(context_id)).items
     return [(call.status, call.reason.code if call.reason and call.status != "executed" else None) for call in calls]
 
 
 async def undo_all(world: World, context_id: str, file: Path, count: int, before: str | None) -> None:
     for _ in range(count):
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
     assert (file.read_text() if file.exists() else None) == before
 
 
@@ -102,7 +102,7 @@ async def test_writes_of_one_answer_that_a_person_approves_build_on_each_other(
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
-        pending = list(await world.runtime.pending_calls(context_id))
+        pending = list(await world.runtime.calls.pending(context_id))
         assert len(pending) == len(calls)
         if way == "together":
             await approve(world, context_id, *pending)
@@ -136,7 +136,7 @@ async def test_cells_of_a_notebook_are_edited_one_after_the_other(tmp_path: Path
         context_id = await world.start(mode)
         await world.turn(context_id, "go")
         if mode == "supervised":
-            await approve(world, context_id, *await world.runtime.pending_calls(context_id))
+            await approve(world, context_id, *await world.runtime.calls.pending(context_id))
         assert await outcomes_of(world, context_id) == [("executed", None)] * 4
         assert sources(file.read_text()) == ["put first", "changed"]
         await undo_all(world, context_id, file, 4, None)
@@ -153,7 +153,7 @@ async def test_a_file_that_somebody_changed_between_two_writes_is_left_alone(tmp
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
-        first, later = await world.runtime.pending_calls(context_id)
+        first, later = await world.runtime.calls.pending(context_id)
         await approve(world, context_id, first)
         changed_by_somebody(file)
         await approve(world, context_id, later)
@@ -169,7 +169,7 @@ async def test_a_change_by_somebody_is_noticed_after_a_restart(tmp_path: Path, c
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
-        first, later = await world.runtime.pending_calls(context_id)
+        first, later = await world.runtime.calls.pending(context_id)
         await approve(world, context_id, first)
     change(file)
     left = file.read_text() if file.exists() else None
@@ -188,7 +188,7 @@ async def test_a_write_by_a_command_of_the_same_answer_fails_the_next_edit(tmp_p
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
-        await approve(world, context_id, *await world.runtime.pending_calls(context_id))
+        await approve(world, context_id, *await world.runtime.calls.pending(context_id))
         *_, (status, _) = await outcomes_of(world, context_id)
     assert status == "failed"
     assert file.read_text() == "1\ntwo\nthree\nfour\n"
@@ -200,9 +200,9 @@ async def test_an_edit_after_a_rejected_write_applies_to_the_original_file(tmp_p
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
-        first, second, third = await world.runtime.pending_calls(context_id)
+        first, second, third = await world.runtime.calls.pending(context_id)
         rejection = PersonsDecision(id=first.id, verdict="reject", reason="no", digest=first.digest)
-        await world.runtime.decide(context_id, [rejection])
+        await world.runtime.calls.decide(context_id, [rejection])
         await approve(world, context_id, second, third)
         statuses = [status for status, _ in await outcomes_of(world, context_id)]
     assert statuses == ["rejected", "executed", "failed"]
@@ -214,9 +214,9 @@ async def test_a_write_that_a_rule_let_run_does_not_hold_back_an_approved_edit(t
     world = world_with_tools(tmp_path, answer_with_calls(write("first\n"), edit("first", "second")), DONE)
     async with world.runtime:
         context_id = await world.start("supervised")
-        await world.runtime.give_rule("allow", Scope(tool="write_file"), context_id=context_id)
+        await world.runtime.rules.give("allow", Scope(tool="write_file"), context_id=context_id)
         await world.turn(context_id, "go")
-        await approve(world, context_id, *await world.runtime.pending_calls(context_id))
+        await approve(world, context_id, *await world.runtime.calls.pending(context_id))
         assert await outcomes_of(world, context_id) == [("executed", None)] * 2
     assert file.read_text() == "second\n"
 
@@ -227,13 +227,13 @@ async def test_a_pending_edit_of_a_file_that_is_not_written_yet_can_be_edited(tm
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
-        first, later = await world.runtime.pending_calls(context_id)
+        first, later = await world.runtime.calls.pending(context_id)
         arguments = edit("first", "third")[1]
-        shown = await world.runtime.preview_edit(context_id, later.id, arguments)
+        shown = await world.runtime.calls.preview_edit(context_id, later.id, arguments)
         assert shown.violation is None
         await approve(world, context_id, first)
         decision = PersonsDecision(id=later.id, verdict="approve", arguments=arguments, digest=later.digest)
-        await world.runtime.decide(context_id, [decision])
-        await world.runtime.rested(context_id)
+        await world.runtime.calls.decide(context_id, [decision])
+        await world.runtime.turns.rested(context_id)
         assert await outcomes_of(world, context_id) == [("executed", None)] * 2
     assert file.read_text() == "third\n"

@@ -27,6 +27,7 @@ from pilothouse.window.model_messages import CONTINUE_TEXT
 from pilothouse.window.persona import DEFAULT_IDENTITY, persona_text
 from tests.support.full_windows import WORDS, SmallWindowWorld, look_calls
 from tests.support.held_store import DELEGATES, DONE, calls_answer, family
+from tests.support.live_contexts import live_context
 from tests.support.mcp_tools import builtin_tools_for_world
 
 ADA = Persona("ada", name="Ada", role="gardener", identity="You grow things.", prompt="Begin with the soil.")
@@ -57,7 +58,7 @@ def body_of(window: Window) -> bytes:
 
 async def wait_for_requests(world: World, context_id: str, times: int) -> None:
     """Wait until the model has received that many requests, and answers none."""
-    live = await world.runtime.context(context_id)
+    live = await live_context(world.runtime, context_id)
     with world.runtime.signals([context_id]) as signals:
         while len(world.model.requests) < times or not isinstance(live.state, AwaitingLLMFirstChunk):
             await anext(signals)
@@ -65,15 +66,15 @@ async def wait_for_requests(world: World, context_id: str, times: int) -> None:
 
 async def cancelled_turn(world: World, context_id: str, times: int = 1, **options: Any) -> None:
     """A turn that is cancelled while its last request is open."""
-    await world.runtime.send(context_id, "go", **options)
+    await world.runtime.messages.send(context_id, "go", **options)
     await wait_for_requests(world, context_id, times)
-    await world.runtime.cancel(context_id)
+    await world.runtime.turns.cancel(context_id)
 
 
 async def check_figures(world: World, context_id: str) -> Window:
-    window = await world.runtime.read_window(context_id)
+    window = await world.runtime.window.read(context_id)
     assert sum(part.tokens for part in window.parts) == window.meter.tokens
-    assert window.meter == await world.runtime.meter(context_id)
+    assert window.meter == await world.runtime.window.meter(context_id)
     return window
 
 
@@ -83,8 +84,8 @@ async def check_figures(world: World, context_id: str) -> Window:
 async def test_the_prompt_has_its_parts_in_their_order(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text("x")
     world = World(tmp_path, DONE, personas=personas_for, overview=OverviewSettings())
-    context_id = await world.runtime.create_context(tmp_path, mode="review", persona="ada")
-    await world.runtime.set_prompt_addition(context_id, "Speak of tulips.")
+    context_id = await world.runtime.contexts.create(tmp_path, mode="review", persona="ada")
+    await world.runtime.branches.set_prompt_addition(context_id, "Speak of tulips.")
     await world.turn(context_id)
     (request,) = world.model.requests
     review = Modes().all["review"].prompt
@@ -118,17 +119,17 @@ async def test_a_switch_of_the_mode_between_rounds_shows_in_the_next(tmp_path: P
     look = NoteTool("look", "read_only", hold=True)
     world = World(tmp_path, calls_answer(("look", "a")), DONE, tools=[look])
     context_id = await world.start("review")
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await look.started.wait()
-    await world.runtime.switch_mode(context_id, "plan")
+    await world.runtime.modes.switch(context_id, "plan")
     look.release.set()
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     before, after = world.model.requests
     review, plan = Modes().all["review"].prompt, Modes().all["plan"].prompt
     assert [review in before.system, plan in before.system] == [True, False]
     assert [review in after.system, plan in after.system] == [False, True]
     assert {tool.name for tool in before.tools} - {tool.name for tool in after.tools} == {"change"}
-    answer = (await world.runtime.read_messages(context_id))[-1]
+    answer = (await world.runtime.messages.read(context_id))[-1]
     assert answer.metadata.mode == "plan"
 
 
@@ -136,12 +137,12 @@ async def test_the_prompt_of_a_sub_agent_has_its_ancestors_present_modes(tmp_pat
     look = NoteTool("look", "read_only", hold=True)
     world = family(tmp_path, DELEGATES, calls_answer(("look", "a")), DONE, DONE, tools=[look])
     context_id = await world.start("review")
-    await world.runtime.give_rule("allow", Scope(tool="delegate"), context_id=context_id)
-    await world.runtime.send(context_id, "go")
+    await world.runtime.rules.give("allow", Scope(tool="delegate"), context_id=context_id)
+    await world.runtime.messages.send(context_id, "go")
     await look.started.wait()
-    await world.runtime.switch_mode(context_id, "agent")
+    await world.runtime.modes.switch(context_id, "agent")
     look.release.set()
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     above, first, second, _ = world.model.requests
     bound = "You are a sub-agent; mode {!r} of who sent you binds you too."
     review = Modes().all["review"].prompt
@@ -156,12 +157,12 @@ async def test_a_persona_that_is_switched_in_the_middle_shows_in_the_next_round(
     look = NoteTool("look", "read_only", hold=True)
     world = World(tmp_path, calls_answer(("look", "a")), DONE, DONE, tools=[look], personas=personas_for)
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await look.started.wait()
-    await world.runtime.set_persona(context_id, "reader")
+    await world.runtime.modes.set_persona(context_id, "reader")
     look.release.set()
-    await world.runtime.rested(context_id)
-    await world.runtime.set_persona(context_id, None)
+    await world.runtime.turns.rested(context_id)
+    await world.runtime.modes.set_persona(context_id, None)
     await world.turn(context_id)
     first, second, third = world.model.requests
     assert [request.system.startswith(DEFAULT_IDENTITY) for request in (first, second, third)] == [True, False, True]
@@ -174,9 +175,9 @@ async def test_a_branch_has_its_own_addition(tmp_path: Path) -> None:
     world = World(tmp_path, DONE, DONE, DONE)
     context_id = await world.start()
     await world.turn(context_id)
-    await world.runtime.create_branch(context_id, "idea", prompt_addition="Think of ships.")
+    await world.runtime.branches.create(context_id, "idea", prompt_addition="Think of ships.")
     await world.turn(context_id)
-    await world.runtime.switch_branch(context_id, "idea")
+    await world.runtime.branches.switch(context_id, "idea")
     await world.turn(context_id)
     assert ["Think of ships." in request.system for request in world.model.requests] == [False, False, True]
 
@@ -203,10 +204,10 @@ async def test_the_window_before_a_continue_equals_its_request(tmp_path: Path, m
     world = World(tmp_path, look_calls("a", "b"), NEVER, DONE)
     context_id = await world.start()
     await cancelled_turn(world, context_id, times=2)
-    await world.runtime.switch_mode(context_id, mode)
+    await world.runtime.modes.switch(context_id, mode)
     window = await check_figures(world, context_id)
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
     request = world.model.requests[-1]
     assert body_of(window) == CHAT_COMPLETIONS.body(request)
     assert bool(request.tools) == (mode != "ask")
@@ -219,20 +220,20 @@ async def test_the_window_before_a_continue_has_the_attachments(tmp_path: Path) 
     context_id = await world.start()
     await cancelled_turn(world, context_id, times=2, attached=WITH_DATA)
     window = await check_figures(world, context_id)
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
     assert body_of(window) == CHAT_COMPLETIONS.body(world.model.requests[-1])
 
 
 async def test_the_window_during_a_waiting_call_lacks_only_its_result(tmp_path: Path) -> None:
     world = World(tmp_path, calls_answer(("look", "a"), ("change", "b")), DONE)
     context_id = await world.start("review")
-    await world.runtime.send(context_id, "go", attached=WITH_DATA)
-    live = await world.runtime.rested(context_id)
+    await world.runtime.messages.send(context_id, "go", attached=WITH_DATA)
+    live = await world.runtime.turns.rested(context_id)
     assert isinstance(live.state, AwaitingToolApproval)
     window = await check_figures(world, context_id)
-    await world.runtime.approve_all(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.calls.approve_all(context_id)
+    await world.runtime.turns.rested(context_id)
     ahead, sent = window.request, msgspec.json.decode(CHAT_COMPLETIONS.body(world.model.requests[-1]))
     pairs = zip(ahead["messages"], sent["messages"], strict=True)
     assert [now["content"] for before, now in pairs if before != now] == ["noted b"]
@@ -243,12 +244,12 @@ async def test_the_window_during_a_waiting_call_lacks_only_its_result(tmp_path: 
 async def test_the_window_during_an_answer_equals_its_request(tmp_path: Path) -> None:
     world = World(tmp_path, look_calls("a"), NEVER)
     context_id = await world.start()
-    await world.runtime.send(context_id, "go", attached=WITH_DATA)
+    await world.runtime.messages.send(context_id, "go", attached=WITH_DATA)
     await wait_for_requests(world, context_id, 2)
     window = await check_figures(world, context_id)
     assert body_of(window) == CHAT_COMPLETIONS.body(world.model.requests[-1])
     assert {part.name: part.tokens for part in window.parts}["attached"] > 0
-    await world.runtime.cancel(context_id)
+    await world.runtime.turns.cancel(context_id)
 
 
 async def test_the_window_after_a_compression_equals_the_next_request(tmp_path: Path) -> None:
@@ -257,11 +258,11 @@ async def test_the_window_after_a_compression_equals_the_next_request(tmp_path: 
     for number in range(8):
         await world.turn(context_id, f"{number} {WORDS}")
     await cancelled_turn(world, context_id, times=9)
-    await world.runtime.compress(context_id)
+    await world.runtime.compression.compress(context_id)
     window = await check_figures(world, context_id)
     assert not window.compresses
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
     assert body_of(window) == CHAT_COMPLETIONS.body(world.model.requests[-1])
     assert b"Summary of the earlier part" in body_of(window)
 
@@ -270,23 +271,23 @@ async def test_with_the_providers_count_the_parts_still_add_up_to_the_figure_tha
     world = SmallWindowWorld(tmp_path)
     world.model.reports = lambda: 1000
     context_id = await world.start()
-    await world.runtime.set_prompt_addition(context_id, WORDS * 9)
+    await world.runtime.branches.set_prompt_addition(context_id, WORDS * 9)
     await world.turn(context_id, WORDS)
-    assert (await world.runtime.context(context_id)).core.token_ratio not in (0, 1.0)
-    window = await world.runtime.read_window(context_id)
-    assert window.meter == await world.runtime.meter(context_id)
+    assert (await world.runtime.contexts.get(context_id)).core.token_ratio not in (0, 1.0)
+    window = await world.runtime.window.read(context_id)
+    assert window.meter == await world.runtime.window.meter(context_id)
     assert abs(sum(part.tokens for part in window.parts) - window.meter.tokens) <= len(window.parts)
 
 
 async def test_reading_the_window_changes_nothing(tmp_path: Path) -> None:
     world = World(tmp_path, DONE, overview=OverviewSettings())
     context_id = await world.start()
-    await world.runtime.read_window(context_id)
+    await world.runtime.window.read(context_id)
     await world.turn(context_id)
-    version = (await world.runtime.context(context_id)).version
-    first, second = [await world.runtime.read_window(context_id) for _ in range(2)]
+    version = (await world.runtime.contexts.get(context_id)).version
+    first, second = [await world.runtime.window.read(context_id) for _ in range(2)]
     assert first == second
-    assert (await world.runtime.context(context_id)).version == version
+    assert (await world.runtime.contexts.get(context_id)).version == version
 
 
 # messages stored before a request

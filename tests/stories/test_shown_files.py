@@ -20,26 +20,26 @@ Release = Callable[[World, str, CallRecord], Awaitable[Any]]
 
 
 async def approve(world: World, context_id: str, call: CallRecord) -> None:
-    await world.runtime.decide(context_id, [PersonsDecision(id=call.id, verdict="approve", digest=call.digest)])
+    await world.runtime.calls.decide(context_id, [PersonsDecision(id=call.id, verdict="approve", digest=call.digest)])
 
 
 async def approve_edited(world: World, context_id: str, call: CallRecord) -> None:
     """Another time limit is no other command."""
     arguments = {**call.arguments, "timeout": 7}
     decision = PersonsDecision(id=call.id, verdict="approve", digest=call.digest, arguments=arguments)
-    await world.runtime.decide(context_id, [decision])
+    await world.runtime.calls.decide(context_id, [decision])
 
 
 async def switch(world: World, context_id: str, call: CallRecord) -> None:
-    await world.runtime.switch_mode(context_id, "agent", shown=[call.digest])
+    await world.runtime.modes.switch(context_id, "agent", shown=[call.digest])
 
 
 async def give_rule(world: World, context_id: str, call: CallRecord) -> None:
-    await world.runtime.give_rule("allow", Scope(tool="execute"), context_id=context_id, shown=[call.digest])
+    await world.runtime.rules.give("allow", Scope(tool="execute"), context_id=context_id, shown=[call.digest])
 
 
 async def elevate(world: World, context_id: str, call: CallRecord) -> None:
-    await world.runtime.elevate(context_id, calls=1, shown=[call.digest])
+    await world.runtime.modes.elevate(context_id, calls=1, shown=[call.digest])
 
 
 RELEASES: dict[str, tuple[str, Release]] = {
@@ -63,12 +63,12 @@ async def test_a_script_runs_only_as_it_was_shown(tmp_path: Path, release: str, 
     async with world.runtime:
         context_id = await world.start(mode)
         await world.turn(context_id, "go")
-        (call,) = await world.runtime.pending_calls(context_id)
+        (call,) = await world.runtime.calls.pending(context_id)
         if is_swapped:
             script.write_text(SWAPPED)
         await let_run(world, context_id, call)
-        await world.runtime.rested(context_id)
-        (ran,) = (await world.runtime.read_calls(context_id)).items
+        await world.runtime.turns.rested(context_id)
+        (ran,) = (await world.runtime.calls.read(context_id)).items
     marker = script.with_name("made")
     if is_swapped:
         assert (ran.status, ran.reason and ran.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
@@ -84,12 +84,12 @@ async def test_a_write_and_a_command_that_were_both_shown_run_together(tmp_path:
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
-        pending = await world.runtime.pending_calls(context_id)
+        pending = await world.runtime.calls.pending(context_id)
         if switches:
-            await world.runtime.switch_mode(context_id, "agent", shown=[call.digest for call in pending])
+            await world.runtime.modes.switch(context_id, "agent", shown=[call.digest for call in pending])
         else:
-            await world.runtime.approve_all(context_id)
-        await world.runtime.rested(context_id)
+            await world.runtime.calls.approve_all(context_id)
+        await world.runtime.turns.rested(context_id)
     assert (tmp_path / "workspace" / "made").read_text() == "shown\n"
 
 
@@ -108,12 +108,12 @@ async def test_a_shown_write_may_make_a_script_need_other_files(tmp_path: Path) 
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
-        await world.runtime.approve_all(context_id)
-        await world.runtime.rested(context_id)
-        _, call = await world.runtime.pending_calls(context_id)
+        await world.runtime.calls.approve_all(context_id)
+        await world.runtime.turns.rested(context_id)
+        _, call = await world.runtime.calls.pending(context_id)
         assert not call.may_change
-        await world.runtime.approve_all(context_id)
-        await world.runtime.rested(context_id)
+        await world.runtime.calls.approve_all(context_id)
+        await world.runtime.turns.rested(context_id)
     assert (tmp_path / "workspace" / "made").read_text() == "shown\n"
 
 
@@ -125,7 +125,7 @@ async def world_with_shown_call(tmp_path: Path, command: str) -> tuple[World, st
     world = world_with_tools(tmp_path, answer_with_calls(("execute", {"command": command})), DONE)
     context_id = await world.start("supervised")
     await world.turn(context_id, "go")
-    (call,) = await world.runtime.pending_calls(context_id)
+    (call,) = await world.runtime.calls.pending(context_id)
     return world, context_id, call
 
 
@@ -142,8 +142,8 @@ async def test_git_runs_only_with_the_settings_that_held_when_it_was_shown(tmp_p
         for folder in (workspace, workspace / "sub"):
             git(folder, "config", "core.fsmonitor", str(workspace / "evil.sh"))
         await approve(world, context_id, call)
-        await world.runtime.rested(context_id)
-        (ran,) = (await world.runtime.read_calls(context_id)).items
+        await world.runtime.turns.rested(context_id)
+        (ran,) = (await world.runtime.calls.read(context_id)).items
     assert (ran.status, ran.reason and ran.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
     assert not (workspace / "made").exists()
 

@@ -30,20 +30,20 @@ async def test_after_a_restart_a_waiting_script_runs_only_unchanged(
     calls = (change, ScriptedCall(tool="execute", arguments={"command": "./run.sh"}))
     killed = World(tmp_path, Answer(calls=calls), store=store, tools=[*tools, blocking_tool])
     context_id = await killed.start("agent")
-    await killed.runtime.send(context_id, "go")
+    await killed.runtime.messages.send(context_id, "go")
     await blocking_tool.started.wait()
     again = World(tmp_path, Answer(text="Done."), store=copy.deepcopy(store), tools=tools, ids_from=1000)
     await killed.runtime.close()
     async with again.runtime:
-        (call,) = await again.runtime.pending_calls(context_id)
+        (call,) = await again.runtime.calls.pending(context_id)
         assert call.waited
         if release == "elevated":
-            await again.runtime.switch_mode(context_id, "review")
+            await again.runtime.modes.switch(context_id, "review")
         if is_swapped:
             script.write_text(SWAPPED)
         await RELEASES[release](again, context_id, call)
-        await again.runtime.rested(context_id)
-        ran = await again.runtime.call(context_id, call.id)
+        await again.runtime.turns.rested(context_id)
+        ran = await again.runtime.calls.get(context_id, call.id)
     if is_swapped:
         assert (ran.status, ran.reason and ran.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
         assert not (tmp_path / "made").exists()

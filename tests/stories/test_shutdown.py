@@ -21,6 +21,7 @@ from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from tests.support.held_disk import HeldDisk
 from tests.support.held_store import DONE, HeldStore, any_write, calls_answer, no_write, settle
+from tests.support.live_contexts import live_context
 from tests.support.scale import HANG_SECONDS
 
 _LATER = 1_000_000
@@ -51,10 +52,10 @@ async def test_a_call_that_runs_while_the_runtime_closes_under_a_command_in_its_
     pay = NoteTool("pay", "mutating", hold=True)
     world = World(tmp_path, calls_answer(("pay", "a")), DONE, store=store, tools=[pay])
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await pay.started.wait()
     release = store.hold(any_write)
-    switching = asyncio.create_task(world.runtime.switch_mode(context_id, "supervised"))
+    switching = asyncio.create_task(world.runtime.modes.switch(context_id, "supervised"))
     await store.reached.wait()
     closing = await closing_under(world)
     release.set()
@@ -70,10 +71,10 @@ async def test_a_call_that_runs_while_the_runtime_closes_runs_once_also_with_fil
     pay = NoteTool("pay", "mutating", hold=True)
     world = World(tmp_path, calls_answer(("pay", "a")), DONE, store=files(tmp_path / "data", disk), tools=[pay])
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await pay.started.wait()
     disk.holding = True
-    switching = asyncio.create_task(world.runtime.switch_mode(context_id, "supervised"))
+    switching = asyncio.create_task(world.runtime.modes.switch(context_id, "supervised"))
     await disk.reached()
     closing = await closing_under(world)
     disk.release.set()
@@ -81,10 +82,10 @@ async def test_a_call_that_runs_while_the_runtime_closes_runs_once_also_with_fil
     await settle()
     assert pay.ran == ["a"]
     again = World(tmp_path, DONE, store=files(tmp_path / "data"), tools=[pay], ids_from=_LATER)
-    live = await again.runtime.context(context_id)
+    live = await again.runtime.contexts.get(context_id)
     assert (live.state, live.core.mode) == (Idle(), "supervised")
-    await again.runtime.continue_turn(context_id)
-    await again.runtime.rested(context_id)
+    await again.runtime.turns.continue_(context_id)
+    await again.runtime.turns.rested(context_id)
     assert pay.ran == ["a"]
     await again.runtime.close()
 
@@ -94,7 +95,7 @@ async def test_a_send_in_flight_at_close_asks_no_model_afterwards(tmp_path: Path
     world = World(tmp_path, calls_answer(("change", "a")), DONE, store=store)
     context_id = await world.start()
     release = store.hold(any_write)
-    sending = asyncio.create_task(world.runtime.send(context_id, "go"))
+    sending = asyncio.create_task(world.runtime.messages.send(context_id, "go"))
     await store.reached.wait()
     closing = await closing_under(world)
     release.set()
@@ -109,9 +110,9 @@ async def test_a_send_in_flight_at_close_is_in_the_files_and_continue_answers_it
     disk = HeldDisk()
     world = World(tmp_path, DONE, store=files(tmp_path / "data", disk))
     context_id = await world.start()
-    await world.runtime.context(context_id)
+    await world.runtime.contexts.get(context_id)
     disk.holding = True
-    sending = asyncio.create_task(world.runtime.send(context_id, "go"))
+    sending = asyncio.create_task(world.runtime.messages.send(context_id, "go"))
     await disk.reached()
     closing = await closing_under(world)
     disk.release.set()
@@ -119,9 +120,9 @@ async def test_a_send_in_flight_at_close_is_in_the_files_and_continue_answers_it
     await settle()
     assert world.model.requests == []
     again = World(tmp_path, DONE, store=files(tmp_path / "data"), ids_from=_LATER)
-    await again.runtime.continue_turn(context_id)
-    await again.runtime.rested(context_id)
-    assert texts_of(await again.runtime.read_messages(context_id)) == ["go", "done"]
+    await again.runtime.turns.continue_(context_id)
+    await again.runtime.turns.rested(context_id)
+    assert texts_of(await again.runtime.messages.read(context_id)) == ["go", "done"]
     await again.runtime.close()
 
 
@@ -129,8 +130,8 @@ async def test_a_send_in_flight_at_close_is_in_the_files_and_continue_answers_it
 async def test_a_send_that_has_just_begun_at_close_asks_no_model_afterwards(tmp_path: Path, instants: int) -> None:
     world = World(tmp_path, calls_answer(("change", "a")), DONE, store=files(tmp_path / "data"))
     context_id = await world.start()
-    live = await world.runtime.context(context_id)
-    sending = asyncio.create_task(world.runtime.send(context_id, "go"))
+    live = await live_context(world.runtime, context_id)
+    sending = asyncio.create_task(world.runtime.messages.send(context_id, "go"))
     while not live.lock.locked():
         await asyncio.sleep(0)
     for _ in range(instants):
@@ -145,7 +146,7 @@ async def test_a_send_that_has_just_begun_at_close_asks_no_model_afterwards(tmp_
 
 async def die(world: World, context_id: str) -> None:
     """Stop without a word, as a process that is killed: a clean close marks the turn."""
-    live = await world.runtime.context(context_id)
+    live = await live_context(world.runtime, context_id)
     assert live.task is not None
     live.task.cancel()
     await asyncio.wait({live.task})
@@ -155,7 +156,7 @@ async def test_a_turn_that_is_open_at_close_is_marked_as_interrupted_in_the_stor
     pay = NoteTool("pay", "mutating", hold=True)
     world = World(tmp_path, calls_answer(("pay", "a")), DONE, tools=[pay])
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await pay.started.wait()
     await world.runtime.close()
     stored = await world.dependencies.store.open(context_id)
@@ -167,12 +168,12 @@ async def test_an_opening_in_flight_at_close_commits_nothing_afterwards(tmp_path
     pay = NoteTool("pay", "mutating", hold=True)
     first = World(tmp_path, calls_answer(("pay", "a")), DONE, store=store, tools=[pay])
     context_id = await first.start()
-    await first.runtime.send(context_id, "go")
+    await first.runtime.messages.send(context_id, "go")
     await pay.started.wait()
     await die(first, context_id)
     second = World(tmp_path, DONE, store=store, ids_from=_LATER)
     release = store.hold(any_write)
-    opening = asyncio.create_task(second.runtime.context(context_id))
+    opening = asyncio.create_task(second.runtime.contexts.get(context_id))
     await store.reached.wait()
     closing = await closing_under(second)
     release.set()
@@ -183,7 +184,7 @@ async def test_an_opening_in_flight_at_close_commits_nothing_afterwards(tmp_path
     await settle()
     assert (await store.open(context_id)).version == version
     with pytest.raises(Conflict, match="has been stopped"):
-        await second.runtime.context(context_id)
+        await second.runtime.contexts.get(context_id)
 
 
 async def test_no_title_is_asked_for_after_close(tmp_path: Path) -> None:
@@ -192,7 +193,7 @@ async def test_no_title_is_asked_for_after_close(tmp_path: Path) -> None:
     world = World(tmp_path, DONE, store=store, titles=TitleModel(titles, "small"))
     context_id = await world.start()
     release = store.hold(any_write)
-    sending = asyncio.create_task(world.runtime.send(context_id, "the first line"))
+    sending = asyncio.create_task(world.runtime.messages.send(context_id, "the first line"))
     await store.reached.wait()
     closing = await closing_under(world)
     release.set()
@@ -210,8 +211,8 @@ async def test_a_cancel_beside_close_returns(tmp_path: Path) -> None:
     world = World(tmp_path, calls_answer(("change", "a")), DONE)
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    live = await world.runtime.context(context_id)
-    cancelling = asyncio.create_task(world.runtime.cancel(context_id))
+    live = await live_context(world.runtime, context_id)
+    cancelling = asyncio.create_task(world.runtime.turns.cancel(context_id))
     while not is_driven(live):
         await asyncio.sleep(0)
     await world.runtime.close()
@@ -241,10 +242,10 @@ async def context_in_processor(tmp_path: Path, by: str) -> tuple[World, str]:
     store = MemoryStore()
     world = World(tmp_path, DONE, DONE, store=store, processors=[redacts])
     context_id = await world.start()
-    await world.runtime.send(context_id, "secret")
+    await world.runtime.messages.send(context_id, "secret")
     await redacts.began.wait()
     if by == "cancel":
-        await world.runtime.cancel(context_id)
+        await world.runtime.turns.cancel(context_id)
     else:
         await world.runtime.close()
         world = World(tmp_path, DONE, DONE, store=store, processors=[redacts], ids_from=_LATER)
@@ -255,11 +256,11 @@ async def context_in_processor(tmp_path: Path, by: str) -> tuple[World, str]:
 @pytest.mark.parametrize("by", ["cancel", "close"])
 async def test_continue_processes_a_message_whose_processors_were_cut_short(tmp_path: Path, by: str) -> None:
     world, context_id = await context_in_processor(tmp_path, by)
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
     ((window,),) = [request.messages for request in world.model.requests]
     assert b"[redacted]" in window
-    assert texts_of(await world.runtime.read_messages(context_id)) == ["[redacted]", "done"]
+    assert texts_of(await world.runtime.messages.read(context_id)) == ["[redacted]", "done"]
 
 
 @pytest.mark.parametrize("by", ["cancel", "close"])

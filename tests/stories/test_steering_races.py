@@ -26,7 +26,7 @@ async def working(world: World, mode: str = "agent") -> str:
     """A context whose turn is at its first call of `look`, which lasts until released."""
     world.look.release.clear()
     context_id = await world.start(mode)
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await world.look.started.wait()
     return context_id
 
@@ -35,15 +35,15 @@ async def test_a_cancel_of_a_turn_that_just_rested_ends_it_also_with_a_queue(tmp
     store = HeldStore()
     world = World(tmp_path, calls_answer(("look", "a")), calls_answer(("change", "b")), DONE, store=store)
     context_id = await working(world, "review")
-    await world.runtime.send(context_id, "queued", queue=True)
+    await world.runtime.messages.send(context_id, "queued", queue=True)
     release = store.hold(lambda _, change: isinstance(change.core.state, AwaitingToolApproval))
     world.look.release.set()
     await store.reached.wait()
-    cancelling = asyncio.create_task(world.runtime.cancel(context_id))
+    cancelling = asyncio.create_task(world.runtime.turns.cancel(context_id))
     await settle()
     release.set()
     await cancelling
-    live = await world.runtime.rested(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert (live.state, live.core.turn, live.core.last_turn) == (Idle(), None, "cancelled")
     assert len(live.core.queue) == 1
     assert world.change.ran == []
@@ -53,22 +53,22 @@ async def test_a_cancel_returns_although_another_turn_has_begun_since(tmp_path: 
     store = HeldStore()
     world = World(tmp_path, calls_answer(("look", "a")), calls_answer(("change", "b")), DONE, DONE, store=store)
     context_id = await working(world)
-    await world.runtime.send(context_id, "queued", queue=True)
+    await world.runtime.messages.send(context_id, "queued", queue=True)
     world.change.release.clear()
     release = store.hold(lambda _, change: isinstance(change.core.state, Idle))
-    cancelling = asyncio.create_task(world.runtime.cancel(context_id))
+    cancelling = asyncio.create_task(world.runtime.turns.cancel(context_id))
     await store.reached.wait()
-    sending = asyncio.create_task(world.runtime.send(context_id, "next"))
+    sending = asyncio.create_task(world.runtime.messages.send(context_id, "next"))
     await settle()
     release.set()
     await sending
     await world.change.started.wait()
     await cancelling
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert isinstance(live.state, ExecutingTool)
     assert live.core.last_turn == "cancelled"
     world.change.release.set()
-    live = await world.runtime.rested(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert live.core.last_turn == "complete"
 
 
@@ -77,20 +77,20 @@ async def test_continue_with_a_cancelled_caller_still_drives_the_held_queue(tmp_
     world = World(tmp_path, calls_answer(("change", "a")), DONE, store=store)
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    await world.runtime.send(context_id, "queued", queue=True)
-    await world.runtime.reject_all(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.messages.send(context_id, "queued", queue=True)
+    await world.runtime.calls.reject_all(context_id)
+    await world.runtime.turns.rested(context_id)
     release = store.hold(any_write)
-    continuing = asyncio.create_task(world.runtime.continue_turn(context_id))
+    continuing = asyncio.create_task(world.runtime.turns.continue_(context_id))
     await store.reached.wait()
     continuing.cancel()
     await asyncio.sleep(0)
     release.set()
     with pytest.raises(asyncio.CancelledError):
         await continuing
-    live = await world.runtime.rested(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert (live.state, live.core.queue) == (Idle(), ())
-    assert texts_of(await world.runtime.read_messages(context_id))[-2:] == ["queued", "done"]
+    assert texts_of(await world.runtime.messages.read(context_id))[-2:] == ["queued", "done"]
 
 
 async def test_a_turn_that_was_paused_when_the_store_refused_can_be_continued(tmp_path: Path) -> None:
@@ -98,16 +98,16 @@ async def test_a_turn_that_was_paused_when_the_store_refused_can_be_continued(tm
     world = World(tmp_path, calls_answer(("look", "x"), ("change", "a"), ("change", "b")), DONE, store=store)
     world.change.release.clear()
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await world.change.started.wait()
-    await world.runtime.pause(context_id)
+    await world.runtime.turns.pause(context_id)
     store.refuses = any_write
     world.change.release.set()
-    live = await world.runtime.rested(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert isinstance(live.state, WaitingForRecovery)
     store.refuses = no_write
-    await world.runtime.continue_turn(context_id)
-    live = await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert (live.state, world.change.ran) == (Idle(), ["a"])
 
 
@@ -115,21 +115,21 @@ async def test_a_pause_withdrawn_at_the_last_instant_lets_the_turn_continue(tmp_
     store = HeldStore()
     world = World(tmp_path, calls_answer(("look", "a")), DONE, store=store)
     context_id = await working(world)
-    await world.runtime.pause(context_id)
+    await world.runtime.turns.pause(context_id)
     results = store.hold(any_write)
     world.look.release.set()
     await store.reached.wait()
     title = store.hold(lambda _, change: change.core.title == "T")
-    titling = asyncio.create_task(world.runtime.set_title(context_id, "T"))
+    titling = asyncio.create_task(world.runtime.contexts.change(context_id, title="T"))
     await settle()
     results.set()
     await store.reached.wait()
     await settle()
-    resuming = asyncio.create_task(world.runtime.resume(context_id))
+    resuming = asyncio.create_task(world.runtime.turns.resume(context_id))
     await settle()
     title.set()
     await asyncio.gather(titling, resuming)
-    live = await world.runtime.rested(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert (live.state, live.core.last_turn) == (Idle(), "complete")
 
 
@@ -153,14 +153,14 @@ async def test_a_pause_during_the_last_answer_holds_the_queue(tmp_path: Path) ->
     model = InterruptingAdapter(calls_answer(("look", "a")), Answer(text="1"), Answer(text="2"), number=2)
     world = World(tmp_path, adapter=model)
     context_id = await working(world)
-    await world.runtime.send(context_id, "queued", queue=True)
-    model.meanwhile = lambda: world.runtime.pause(context_id)
+    await world.runtime.messages.send(context_id, "queued", queue=True)
+    model.meanwhile = lambda: world.runtime.turns.pause(context_id)
     world.look.release.set()
-    live = await world.runtime.rested(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert (live.state, len(live.core.queue)) == (Idle(), 1)
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
-    assert texts_of(await world.runtime.read_messages(context_id)) == ["go", "1", "queued", "2"]
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
+    assert texts_of(await world.runtime.messages.read(context_id)) == ["go", "1", "queued", "2"]
 
 
 async def test_the_same_request_with_another_trace_is_the_same_request(tmp_path: Path) -> None:
@@ -169,10 +169,10 @@ async def test_the_same_request_with_another_trace_is_the_same_request(tmp_path:
     sent = []
     for trace in ("first", "second"):
         metadata = ClientMetadata(trace_id=trace)
-        sent.append(await world.runtime.send(context_id, "hello", key="k", client_metadata=metadata))
-        await world.runtime.rested(context_id)
+        sent.append(await world.runtime.messages.send(context_id, "hello", key="k", client_metadata=metadata))
+        await world.runtime.turns.rested(context_id)
     assert sent[0] == sent[1]
-    assert texts_of(await world.runtime.read_messages(context_id)) == ["hello", "done"]
+    assert texts_of(await world.runtime.messages.read(context_id)) == ["hello", "done"]
 
 
 # commits that the store refuses
@@ -183,17 +183,17 @@ async def test_a_permanent_rule_is_not_kept_when_its_approval_is_refused(tmp_pat
     world = World(tmp_path, calls_answer(("change", "a")), DONE, store=store)
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    (call,) = await world.runtime.pending_calls(context_id)
+    (call,) = await world.runtime.calls.pending(context_id)
     store.refuses = any_write
     decision = PersonsDecision(id=call.id, verdict="approve", digest=call.digest, always="tool_for_good")
     with pytest.raises(StoreRefused):
-        await world.runtime.decide(context_id, [decision])
-    assert await world.runtime.rules() == []
-    assert await world.runtime.pending_calls(context_id) == [call]
+        await world.runtime.calls.decide(context_id, [decision])
+    assert await world.runtime.rules.read() == []
+    assert await world.runtime.calls.pending(context_id) == [call]
     store.refuses = no_write
-    await world.runtime.decide(context_id, [decision])
-    await world.runtime.rested(context_id)
-    assert [rule.scope.tool for rule in await world.runtime.rules()] == ["change"]
+    await world.runtime.calls.decide(context_id, [decision])
+    await world.runtime.turns.rested(context_id)
+    assert [rule.scope.tool for rule in await world.runtime.rules.read()] == ["change"]
     assert world.change.ran == ["a"]
 
 
@@ -203,17 +203,17 @@ async def test_a_call_whose_start_was_refused_is_not_run(tmp_path: Path) -> None
     context_id = await world.start("supervised")
     await world.turn(context_id)
     world.change.release.clear()
-    await world.runtime.approve_all(context_id)
+    await world.runtime.calls.approve_all(context_id)
     await world.change.started.wait()
     store.refuses = any_write
     world.change.release.set()
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     store.refuses = no_write
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
     _, call = await world.dependencies.store.calls(context_id)
     assert (call.arguments["text"], call.status, call.approval, call.decided_by) == ("b", "interrupted", None, None)
-    assert await world.runtime.pending_calls(context_id) == []
+    assert await world.runtime.calls.pending(context_id) == []
     assert world.change.ran == ["a"]
 
 
@@ -223,15 +223,15 @@ async def test_a_call_whose_start_was_refused_has_used_up_no_elevation(tmp_path:
         tmp_path, calls_answer(("look", "a"), ("change", "b")), DONE, calls_answer(("change", "c")), DONE, store=store
     )
     context_id = await world.start("review")
-    await world.runtime.elevate(context_id, calls=1)
+    await world.runtime.modes.elevate(context_id, calls=1)
     store.refuses = lambda _, change: any(call.status == "executing" for call in change.calls)
     await world.turn(context_id)
     store.refuses = no_write
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
-    assert await world.runtime.pending_calls(context_id) == []
-    elevation = await world.runtime.elevation(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
+    assert await world.runtime.calls.pending(context_id) == []
+    elevation = await world.runtime.modes.elevation(context_id)
     assert elevation is not None
     assert elevation.calls_left == 1
-    assert "elevation_ended" not in [entry.kind for entry in (await world.runtime.audit(context_id)).entries]
+    assert "elevation_ended" not in [entry.kind for entry in (await world.runtime.contexts.audit(context_id)).entries]
     assert world.change.ran == []

@@ -30,13 +30,13 @@ def change_metadata(path: Path, context_id: str, **fields: object) -> None:
 async def test_a_refused_deletion_deletes_no_sub_agent(tmp_path: Path) -> None:
     world = World(tmp_path, CALL)
     context_id = await world.start("supervised")
-    child = await world.runtime.create_context(tmp_path, parent=context_id)
+    child = await world.runtime.contexts.create(tmp_path, parent=context_id)
     await world.turn(context_id)
     with pytest.raises(Conflict, match="isn't finished"):
-        await world.runtime.delete_context(context_id)
+        await world.runtime.contexts.delete(context_id)
     assert {summary.context_id for summary in await world.dependencies.store.contexts()} == {context_id, child}
-    await world.runtime.cancel(context_id)
-    await world.runtime.delete_context(context_id)
+    await world.runtime.turns.cancel(context_id)
+    await world.runtime.contexts.delete(context_id)
     assert await world.dependencies.store.contexts() == []
 
 
@@ -62,9 +62,9 @@ async def test_a_sub_agent_created_during_its_parents_deletion_is_deleted_too(tm
     world = World(tmp_path, store=store)
     context_id = await world.start()
     store.holding = True
-    deleting = asyncio.create_task(world.runtime.delete_context(context_id))
+    deleting = asyncio.create_task(world.runtime.contexts.delete(context_id))
     await store.listed.wait()
-    making = asyncio.create_task(world.runtime.create_context(tmp_path, parent=context_id))
+    making = asyncio.create_task(world.runtime.contexts.create(tmp_path, parent=context_id))
     await settle()
     store.holding = False
     store.release.set()
@@ -76,38 +76,38 @@ async def test_a_sub_agent_created_during_its_parents_deletion_is_deleted_too(tm
 async def test_no_sub_agent_is_created_for_a_deleted_parent(tmp_path: Path) -> None:
     world = World(tmp_path)
     context_id = await world.start()
-    await world.runtime.delete_context(context_id)
+    await world.runtime.contexts.delete(context_id)
     with pytest.raises(NotFound):
-        await world.runtime.create_context(tmp_path, parent=context_id)
+        await world.runtime.contexts.create(tmp_path, parent=context_id)
     assert await world.dependencies.store.contexts() == []
 
 
 async def test_a_cycle_of_parents_is_counted_once_and_can_be_deleted(tmp_path: Path) -> None:
     world = World(tmp_path, store=files(tmp_path))
-    await world.runtime.create_context(tmp_path, context_id="one")
-    await world.runtime.create_context(tmp_path, context_id="two", parent="one")
+    await world.runtime.contexts.create(tmp_path, context_id="one")
+    await world.runtime.contexts.create(tmp_path, context_id="two", parent="one")
     await world.runtime.close()
     used = {"input_tokens": 3}
     change_metadata(tmp_path, "one", parent="two", usage=used)
     change_metadata(tmp_path, "two", usage=used)
     world = World(tmp_path, store=files(tmp_path), ids_from=1000)
-    totals = await world.runtime.usage("one")
+    totals = await world.runtime.contexts.usage("one")
     assert (totals.own.input_tokens, totals.total.input_tokens) == (3, 6)
-    await world.runtime.delete_context("one")
+    await world.runtime.contexts.delete("one")
     assert await world.dependencies.store.contexts() == []
     await world.runtime.close()
 
 
 async def test_a_sub_agent_that_cannot_be_read_does_not_keep_the_others_from_being_deleted(tmp_path: Path) -> None:
     world = World(tmp_path, store=files(tmp_path))
-    await world.runtime.create_context(tmp_path, context_id="sender")
+    await world.runtime.contexts.create(tmp_path, context_id="sender")
     for name in ("newer", "whole"):
-        await world.runtime.create_context(tmp_path, context_id=name, parent="sender")
+        await world.runtime.contexts.create(tmp_path, context_id=name, parent="sender")
     await world.runtime.close()
     change_metadata(tmp_path, "newer", format=99)
     world = World(tmp_path, store=files(tmp_path), ids_from=1000)
-    await world.runtime.delete_context("sender")
-    (left,) = (await world.runtime.contexts()).items
+    await world.runtime.contexts.delete("sender")
+    (left,) = (await world.runtime.contexts.list()).items
     assert left.context_id == "newer"
     assert left.damage is not None, "it is left alone, and listed"
     await world.runtime.close()

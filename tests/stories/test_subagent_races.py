@@ -37,6 +37,7 @@ from tests.support.held_store import (
     settle,
     waiting_child,
 )
+from tests.support.live_contexts import live_context
 from tests.support.scale import HANG_SECONDS
 
 
@@ -64,26 +65,26 @@ async def test_a_sub_agent_is_bound_by_its_parents_present_mode_although_both_le
     )
     world.look.release.clear()
     parent = await world.start()
-    child = await world.runtime.create_context(tmp_path, parent=parent)
+    child = await world.runtime.contexts.create(tmp_path, parent=parent)
     one, two = await world.start(), await world.start()
     store.slow, store.instants = one, instants
-    await asyncio.gather(world.runtime.context(one), world.runtime.send(child, "go"))
+    await asyncio.gather(world.runtime.contexts.get(one), world.runtime.messages.send(child, "go"))
     await world.look.started.wait()
     for other in (two, one):
-        await world.runtime.context(other)
-    await world.runtime.switch_mode(parent, "plan")
+        await world.runtime.contexts.get(other)
+    await world.runtime.modes.switch(parent, "plan")
     world.look.release.set()
-    await world.runtime.rested(child)
+    await world.runtime.turns.rested(child)
     assert (world.look.ran, world.change.ran) == (["a"], [])
 
 
 async def test_contexts_opened_in_the_same_instant_all_open(tmp_path: Path) -> None:
     world = family(tmp_path, DONE, max_idle_contexts=1)
     parent = await world.start()
-    child = await world.runtime.create_context(tmp_path, parent=parent)
+    child = await world.runtime.contexts.create(tmp_path, parent=parent)
     other = await world.start()
     async with asyncio.timeout(HANG_SECONDS):
-        await asyncio.gather(world.runtime.context(other), world.runtime.context(child))
+        await asyncio.gather(world.runtime.contexts.get(other), world.runtime.contexts.get(child))
 
 
 async def test_a_mode_that_comes_with_a_message_is_not_acknowledged_while_a_sub_agent_starts_something(
@@ -92,30 +93,30 @@ async def test_a_mode_that_comes_with_a_message_is_not_acknowledged_while_a_sub_
     store = HeldStore()
     world = family(tmp_path, calls_answer(("change", "a")), DONE, DONE, store=store)
     parent = await world.start()
-    child = await world.runtime.create_context(tmp_path, parent=parent)
+    child = await world.runtime.contexts.create(tmp_path, parent=parent)
     release = store.hold(lambda _, change: any(call.status == "executing" for call in change.calls))
-    await world.runtime.send(child, "go")
+    await world.runtime.messages.send(child, "go")
     await store.reached.wait()
-    sending = asyncio.create_task(world.runtime.send(parent, "hello", mode="plan"))
+    sending = asyncio.create_task(world.runtime.messages.send(parent, "hello", mode="plan"))
     await settle()
     assert not sending.done()
     release.set()
     await sending
-    assert (await world.runtime.context(parent)).core.mode == "plan"
-    await world.runtime.rested(child)
+    assert (await world.runtime.contexts.get(parent)).core.mode == "plan"
+    await world.runtime.turns.rested(child)
 
 
 async def test_a_mode_that_comes_with_a_message_has_decided_what_waits_in_the_sub_agents(tmp_path: Path) -> None:
     world = family(tmp_path, calls_answer(("change", "a"), ("change", "b")), DONE, DONE)
     world.change.release.clear()
     parent = await world.start()
-    child = await world.runtime.create_context(tmp_path, parent=parent)
-    await world.runtime.send(child, "go")
+    child = await world.runtime.contexts.create(tmp_path, parent=parent)
+    await world.runtime.messages.send(child, "go")
     await world.change.started.wait()
-    await world.runtime.send(parent, "hello", mode="plan")
+    await world.runtime.messages.send(parent, "hello", mode="plan")
     assert [call.status for call in await world.dependencies.store.calls(child)] == ["executing", "denied"]
     world.change.release.set()
-    await world.runtime.rested(child)
+    await world.runtime.turns.rested(child)
     assert world.change.ran == ["a"]
 
 
@@ -137,10 +138,10 @@ async def test_a_failed_sub_agent_lets_its_parent_continue(tmp_path: Path) -> No
     world = family(tmp_path, store=store, adapter=FailingOnceAdapter(Script(turn=(DELEGATES, DONE))))
     context_id = await world.start()
     await world.turn(context_id)
-    result, last = (await world.runtime.read_messages(context_id))[-2:]
+    result, last = (await world.runtime.messages.read(context_id))[-2:]
     assert present(instance_of(ToolResult, result).error).code is Code.SUBAGENT_ENDED
     assert content_of(last) == "done"
-    assert (await world.runtime.context(await child_of(world, context_id))).core.turn is None
+    assert (await world.runtime.contexts.get(await child_of(world, context_id))).core.turn is None
     await world.runtime.close()
 
 
@@ -151,14 +152,14 @@ async def test_cancelling_the_parent_while_the_sub_agent_is_being_sent_leaves_no
     release = store.hold(
         lambda held_id, change: held_id != context_id and isinstance(change.core.state, ProcessingUserMessage)
     )
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await store.reached.wait()
-    cancelling = asyncio.create_task(world.runtime.cancel(context_id))
+    cancelling = asyncio.create_task(world.runtime.turns.cancel(context_id))
     await settle()
     release.set()
     await cancelling
     await settle()
-    child = await world.runtime.context(await child_of(world, context_id))
+    child = await live_context(world.runtime, await child_of(world, context_id))
     assert (child.task, child.state, child.core.last_turn) == (None, Idle(), "cancelled")
     assert world.change.ran == []
 
@@ -169,8 +170,8 @@ async def test_a_delete_that_is_refused_deletes_nothing(tmp_path: Path) -> None:
     await world.turn(context_id)
     child = await child_of(world, context_id)
     with pytest.raises(Conflict, match="isn't finished"):
-        await world.runtime.delete_context(context_id)
-    assert content_of((await world.runtime.read_messages(child))[-1]) == "done"
+        await world.runtime.contexts.delete(context_id)
+    assert content_of((await world.runtime.messages.read(child))[-1]) == "done"
     assert {each.context_id for each in await world.dependencies.store.contexts()} == {context_id, child}
 
 
@@ -184,29 +185,29 @@ async def test_a_pause_while_a_sub_agent_is_just_ending_is_no_error(tmp_path: Pa
     release = store.hold(
         lambda held_id, change: held_id != context_id and change.core.turn is None and bool(change.messages)
     )
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await store.reached.wait()
-    pausing = asyncio.create_task(world.runtime.pause(context_id))
+    pausing = asyncio.create_task(world.runtime.turns.pause(context_id))
     await settle()
     release.set()
     await pausing
-    live = await world.runtime.rested(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert isinstance(live.state, Paused)
-    await world.runtime.resume(context_id)
-    await world.runtime.rested(context_id)
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "outer"
+    await world.runtime.turns.resume(context_id)
+    await world.runtime.turns.rested(context_id)
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "outer"
 
 
 async def test_approvals_in_a_sub_agent_of_a_paused_parent_start_nothing(tmp_path: Path) -> None:
     world = family(tmp_path, DELEGATES, calls_answer(("change", "a")), DONE, DONE)
     context_id, child = await sent_and_waiting(world)
-    await world.runtime.pause(context_id)
-    await world.runtime.approve_all(child)
-    await world.runtime.rested(child)
+    await world.runtime.turns.pause(context_id)
+    await world.runtime.calls.approve_all(child)
+    await world.runtime.turns.rested(child)
     await settle()
     assert (world.change.ran, len(world.model.requests)) == ([], 2)
-    await world.runtime.resume(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.resume(context_id)
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == ["a"]
 
 
@@ -215,18 +216,18 @@ async def test_a_sub_agent_that_was_being_created_when_the_pause_came_sends_no_r
     world = family(tmp_path, DELEGATES, calls_answer(("change", "a")), DONE, DONE, store=store)
     context_id = await world.start()
     release = store.hold(lambda _, change: change.core.parent == context_id)
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await store.reached.wait()
-    pausing = asyncio.create_task(world.runtime.pause(context_id))
+    pausing = asyncio.create_task(world.runtime.turns.pause(context_id))
     await settle()
     release.set()
     await pausing
     await settle()
-    child = await world.runtime.rested(await child_of(world, context_id))
+    child = await world.runtime.turns.rested(await child_of(world, context_id))
     assert isinstance(child.state, Paused)
     assert len(world.model.requests) == 1
-    await world.runtime.resume(context_id)
-    live = await world.runtime.rested(context_id)
+    await world.runtime.turns.resume(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert (live.core.last_turn, world.change.ran) == ("complete", ["a"])
 
 
@@ -234,17 +235,17 @@ async def test_resume_reaches_a_paused_sub_agent_however_few_contexts_are_kept(t
     world = family(tmp_path, DELEGATES, calls_answer(("look", "a")), DONE, Answer(text="outer"), max_idle_contexts=1)
     world.look.release.clear()
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await world.look.started.wait()
     child = await child_of(world, context_id)
-    await world.runtime.pause(context_id)
+    await world.runtime.turns.pause(context_id)
     world.look.release.set()
-    assert isinstance((await world.runtime.rested(child)).state, Paused)
+    assert isinstance((await world.runtime.turns.rested(child)).state, Paused)
     for _ in range(3):
-        await world.runtime.context(await world.start())
-    await world.runtime.resume(context_id)
-    await world.runtime.rested(context_id)
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "outer"
+        await world.runtime.contexts.get(await world.start())
+    await world.runtime.turns.resume(context_id)
+    await world.runtime.turns.rested(context_id)
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "outer"
 
 
 # ancestors
@@ -254,12 +255,12 @@ async def test_a_switch_reaches_a_waiting_sub_agent_however_few_contexts_are_kep
     world = family(tmp_path, DELEGATES, calls_answer(("change", "a")), DONE, Answer(text="outer"), max_idle_contexts=1)
     context_id, child = await sent_and_waiting(world)
     for _ in range(3):
-        await world.runtime.context(await world.start())
-    await world.runtime.switch_mode(context_id, "plan")
+        await world.runtime.contexts.get(await world.start())
+    await world.runtime.modes.switch(context_id, "plan")
     assert [call.status for call in await world.dependencies.store.calls(child)] == ["denied"]
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == []
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "outer"
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "outer"
 
 
 async def test_a_switch_holds_although_the_store_refuses_it_for_a_sub_agent(tmp_path: Path) -> None:
@@ -267,11 +268,11 @@ async def test_a_switch_holds_although_the_store_refuses_it_for_a_sub_agent(tmp_
     world = family(tmp_path, DELEGATES, calls_answer(("change", "a")), DONE, DONE, store=store)
     context_id, child = await sent_and_waiting(world)
     store.refuses = lambda refused_id, _: refused_id == child
-    await world.runtime.switch_mode(context_id, "plan")
+    await world.runtime.modes.switch(context_id, "plan")
     store.refuses = no_write
-    assert (await world.runtime.context(context_id)).core.mode == "plan"
+    assert (await world.runtime.contexts.get(context_id)).core.mode == "plan"
     with pytest.raises(InvalidInput):
-        await world.runtime.approve_all(child)
+        await world.runtime.calls.approve_all(child)
     assert world.change.ran == []
 
 
@@ -279,8 +280,8 @@ async def test_the_persons_time_in_a_sub_agent_is_not_that_of_the_parents_turn(t
     world = family(tmp_path, DELEGATES, calls_answer(("change", "a")), DONE, DONE, limits=Limits(turn_seconds=5))
     context_id, child = await sent_and_waiting(world)
     world.ambient.advance(3600)
-    await world.runtime.approve_all(child)
-    live = await world.runtime.rested(context_id)
+    await world.runtime.calls.approve_all(child)
+    live = await world.runtime.turns.rested(context_id)
     assert (live.core.last_turn, world.change.ran) == ("complete", ["a"])
 
 
@@ -292,18 +293,18 @@ async def test_while_a_sub_agent_works_no_time_runs_out_for_the_parent(tmp_path:
     world = family(tmp_path, *answers, tools=[blocking_tool], limits=Limits(turn_seconds=0.3))
     context_id = await world.start()
     free = frozenset({"held", "delegate"} if started == "by itself" else {"held"})
-    await world.runtime.set_policy(context_id, Policy(kind="white_list", tools=free))
-    await world.runtime.send(context_id, "go")
+    await world.runtime.modes.set_policy(context_id, Policy(kind="white_list", tools=free))
+    await world.runtime.messages.send(context_id, "go")
     await blocking_tool.started.wait()
     if started == "by an approval":
-        await world.runtime.approve_all(context_id)
+        await world.runtime.calls.approve_all(context_id)
     blocking_tool.release.set()
     child = await waiting_child(world, context_id)
-    parent = await world.runtime.context(context_id)
+    parent = await live_context(world.runtime, context_id)
     await asyncio.wait({present(parent.task)}, timeout=0.4)
     assert (parent.core.last_turn, parent.task is None) == ("complete", False)
-    await world.runtime.approve_all(child)
-    await world.runtime.rested(context_id)
+    await world.runtime.calls.approve_all(child)
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == ["a"]
 
 
@@ -314,23 +315,23 @@ async def test_a_call_start_in_progress_is_finished_before_an_ancestors_switch_r
 ) -> None:
     store = OrderedStore()
     world = World(tmp_path, calls_answer(("change", "a")), DONE, store=store)
-    await world.runtime.create_context(tmp_path, mode="agent", context_id="root")
-    await world.runtime.create_context(tmp_path, mode="supervised", parent="root", context_id="child")
+    await world.runtime.contexts.create(tmp_path, mode="agent", context_id="root")
+    await world.runtime.contexts.create(tmp_path, mode="supervised", parent="root", context_id="child")
     await world.turn("child")
     returned: list[int] = []
 
     async def switch() -> None:
-        await world.runtime.switch_mode("root", "ask")
+        await world.runtime.modes.switch("root", "ask")
         returned.append(len(store.order))
 
     async def approve() -> None:
         for _ in range(instants):
             await asyncio.sleep(0)
         with suppress(RequestError):
-            await world.runtime.approve_all("child")
+            await world.runtime.calls.approve_all("child")
 
     await asyncio.gather(*([switch(), approve()] if switch_first else [approve(), switch()]))
-    await world.runtime.rested("child")
+    await world.runtime.turns.rested("child")
     started = [at for at, (_, entry) in enumerate(store.order) if entry.kind == "call_started"]
     assert all(at < returned[0] for at in started)
     await world.runtime.close()

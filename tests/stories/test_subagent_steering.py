@@ -15,13 +15,13 @@ async def test_the_preview_of_a_switch_names_the_calls_of_sub_agents_that_it_sta
     )
     world.look.release.clear()
     context_id = await world.start()  # the sub-agent is in agent mode, and asks only because of its parent
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await world.look.started.wait()
-    await world.runtime.switch_mode(context_id, "supervised")
+    await world.runtime.modes.switch(context_id, "supervised")
     world.look.release.set()
     child = await waiting_child(world, context_id)
-    foreseen = [call.id for call in await world.runtime.would_start(context_id, mode)]
-    await world.runtime.switch_mode(context_id, mode)
+    foreseen = [call.id for call in await world.runtime.modes.would_start(context_id, mode)]
+    await world.runtime.modes.switch(context_id, mode)
     calls = await world.dependencies.store.calls(child)
     started = [call.id for call in calls if call.tool == "change" and call.started_at is not None]
     assert foreseen == started

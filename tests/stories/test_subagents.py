@@ -38,26 +38,26 @@ async def test_a_sub_agent_does_a_task_and_its_answer_is_the_result(tmp_path: Pa
     world = family(tmp_path, delegates("find out"), *inner, Answer(text="It says 42.", usage=used))
     context_id = await world.start()
     await world.turn(context_id)
-    messages = await world.runtime.read_messages(context_id)
+    messages = await world.runtime.messages.read(context_id)
     assert content_of(messages[2]) == "It is 42."
     assert content_of(messages[-1]) == "It says 42."
     child = await child_of(world, context_id)
     assert world.change.ran == ["x"]
-    assert (await world.runtime.contexts()).items[0].context_id == context_id
-    assert len((await world.runtime.contexts()).items) == 1, "sub-agents are a list of their own"
-    totals = await world.runtime.usage(context_id)
+    assert (await world.runtime.contexts.list()).items[0].context_id == context_id
+    assert len((await world.runtime.contexts.list()).items) == 1, "sub-agents are a list of their own"
+    totals = await world.runtime.contexts.usage(context_id)
     assert (totals.own.input_tokens, totals.total.input_tokens) == (10, 30)
-    assert content_of((await world.runtime.read_messages(child))[0]) == "find out"
-    await world.runtime.delete_context(context_id)
+    assert content_of((await world.runtime.messages.read(child))[0]) == "find out"
+    await world.runtime.contexts.delete(context_id)
     with pytest.raises(NotFound):
-        await world.runtime.context(child)
+        await world.runtime.contexts.get(child)
 
 
 async def test_text_of_a_sub_agent_before_its_output_limit_reaches_the_parent(tmp_path: Path) -> None:
     world = family(tmp_path, delegates("find out"), Answer(text="It is 4", finish="length"), Answer(text="done"))
     context_id = await world.start()
     await world.turn(context_id)
-    result = (await world.runtime.read_messages(context_id))[2]
+    result = (await world.runtime.messages.read(context_id))[2]
     assert present(instance_of(ToolResult, result).error).code is Code.SUBAGENT_INCOMPLETE
     assert content_of(result).startswith("The sub-agent didn't finish (limit).")
     assert content_of(result).endswith("\nIt is 4")
@@ -71,7 +71,7 @@ async def test_a_sub_agent_is_bound_by_its_parents_present_mode(tmp_path: Path) 
     inner = world.model.requests[1]
     assert "change" not in {tool.name for tool in inner.tools}
     assert "'plan' of who sent you" in inner.system
-    result = (await world.runtime.read_messages(context_id))[2]
+    result = (await world.runtime.messages.read(context_id))[2]
     assert "gave no answer (denied)" in content_of(result)
 
 
@@ -79,17 +79,17 @@ async def test_a_switch_reaches_a_sub_agent_that_waits(tmp_path: Path) -> None:
     for target, ran in (("agent", ["x"]), ("plan", [])):
         world = family(tmp_path, delegates("change it"), CALL, Answer(text="inner"), Answer(text="outer"))
         context_id = await world.start("agent")
-        await world.runtime.set_policy(context_id, Policy(kind="white_list", tools=frozenset({"delegate"})))
-        await world.runtime.switch_mode(context_id, "agent")
-        await world.runtime.send(context_id, "go")
+        await world.runtime.modes.set_policy(context_id, Policy(kind="white_list", tools=frozenset({"delegate"})))
+        await world.runtime.modes.switch(context_id, "agent")
+        await world.runtime.messages.send(context_id, "go")
         child = await waiting_child(world, context_id)
-        (call,) = await world.runtime.pending_calls(child)
+        (call,) = await world.runtime.calls.pending(child)
         assert present(call.reason).code is Code.POLICY_WAITS, "the parent's policy binds it too"
         if target == "agent":
-            await world.runtime.approve_all(child)
+            await world.runtime.calls.approve_all(child)
         else:
-            await world.runtime.switch_mode(context_id, target)
-        await world.runtime.rested(context_id)
+            await world.runtime.modes.switch(context_id, target)
+        await world.runtime.turns.rested(context_id)
         assert world.change.ran == ran
 
 
@@ -98,11 +98,11 @@ async def test_cancel_reaches_the_sub_agents(tmp_path: Path) -> None:
     inner = Answer(calls=(ScriptedCall(tool="held"),))
     world = family(tmp_path, delegates("hold"), inner, Answer(text="never"), tools=[blocking_tool])
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await blocking_tool.started.wait()
     child = await child_of(world, context_id)
-    await world.runtime.cancel(context_id)
-    live = await world.runtime.rested(child)
+    await world.runtime.turns.cancel(context_id)
+    live = await world.runtime.turns.rested(child)
     assert live.core.turn is None
     assert live.core.last_turn == "cancelled"
     calls = await world.dependencies.store.calls(child)
@@ -114,16 +114,16 @@ async def test_a_pause_pauses_the_sub_agents_and_resume_resumes_them(tmp_path: P
     inner = [Answer(calls=(ScriptedCall(tool="held"),)), Answer(text="inner")]
     world = family(tmp_path, delegates("hold"), *inner, Answer(text="outer"), tools=[blocking_tool])
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await blocking_tool.started.wait()
     child = await child_of(world, context_id)
-    await world.runtime.pause(context_id)
+    await world.runtime.turns.pause(context_id)
     blocking_tool.release.set()
-    live = await world.runtime.rested(child)
+    live = await world.runtime.turns.rested(child)
     assert isinstance(live.state, Paused)
-    await world.runtime.resume(context_id)
-    await world.runtime.rested(context_id)
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "outer"
+    await world.runtime.turns.resume(context_id)
+    await world.runtime.turns.rested(context_id)
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "outer"
 
 
 async def test_pause_and_resume_reach_the_sub_agent_of_a_sub_agent(tmp_path: Path) -> None:
@@ -132,18 +132,18 @@ async def test_pause_and_resume_reach_the_sub_agent_of_a_sub_agent(tmp_path: Pat
     texts = [Answer(text=text) for text in ("inmost", "inner", "outer")]
     world = family(tmp_path, delegates("1"), delegates("2"), inmost, *texts, tools=[blocking_tool])
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await blocking_tool.started.wait()
     grandchild = await child_of(world, await child_of(world, context_id))
-    await world.runtime.pause(context_id)
+    await world.runtime.turns.pause(context_id)
     blocking_tool.release.set()
-    live = await world.runtime.rested(grandchild)
+    live = await world.runtime.turns.rested(grandchild)
     assert isinstance(live.state, Paused)
     assert world.change.ran == []
-    await world.runtime.resume(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.resume(context_id)
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == ["x"]
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "outer"
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "outer"
 
 
 async def test_sub_agents_send_no_others_beyond_a_depth(tmp_path: Path) -> None:
@@ -173,9 +173,9 @@ async def test_many_sub_agents_work_at_once_and_none_is_lost(tmp_path: Path) -> 
     world = family(tmp_path, Answer(calls=calls), *[Answer(text="inner")] * count, Answer(text="outer"))
     context_id = await world.start()
     await world.turn(context_id)
-    results = [content_of(m) for m in await world.runtime.read_messages(context_id) if m.role == "tool"]
+    results = [content_of(m) for m in await world.runtime.messages.read(context_id) if m.role == "tool"]
     assert results == ["inner"] * count
-    assert len((await world.runtime.contexts(parent=context_id)).items) == count
+    assert len((await world.runtime.contexts.list(parent=context_id)).items) == count
 
 
 async def test_a_sub_agent_without_its_parent_may_do_nothing(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ async def test_a_context_in_a_cycle_of_parents_may_do_nothing(tmp_path: Path) ->
     store = MemoryStore()
     world = family(tmp_path, CALL, store=store)
     one = await world.start()
-    two = await world.runtime.create_context(tmp_path, parent=one)
+    two = await world.runtime.contexts.create(tmp_path, parent=one)
     stored = await store.open(one)
     cycle = Change(core=msgspec.structs.replace(stored.core, parent=two))
     await store.commit(one, cycle, expected=stored.version)

@@ -13,6 +13,7 @@ from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.dependencies import TitleModel
 from pilothouse.testing.world import World
+from tests.support.live_contexts import pool_of
 from tests.support.raising_adapter import RaisingAdapter
 
 
@@ -26,11 +27,11 @@ async def test_a_bug_of_the_titles_model_is_reported_and_the_first_line_stays(
     context_id = await world.start()
     with caplog.at_level(logging.ERROR):
         await world.turn(context_id, "the first line\nand more")
-        while world.runtime._background_tasks:
+        while pool_of(world.runtime)._background_tasks:
             await asyncio.sleep(0)
     assert len(model.requests) == 1
     assert "a bug" in caplog.text
-    assert (await world.runtime.context(context_id)).core.title == "the first line"
+    assert (await world.runtime.contexts.get(context_id)).core.title == "the first line"
     await world.runtime.close()
     assert unhandled == []
 

@@ -47,16 +47,16 @@ def server_in(folder: Path) -> dict[str, Any]:
 
 
 async def trust(world: World, context_id: str) -> None:
-    shown = await world.runtime.folder_trust(context_id)
-    assert (await world.runtime.trust_folder(context_id, shown.digest)).status == "trusted"
+    shown = await world.runtime.workspaces.trust_status(context_id)
+    assert (await world.runtime.workspaces.trust(context_id, shown.digest)).status == "trusted"
 
 
 async def state(world: World, context_id: str) -> State:
-    return (await world.runtime.context(context_id)).state
+    return (await world.runtime.contexts.get(context_id)).state
 
 
 async def statuses(world: World, context_id: str) -> list[str]:
-    return [call.status for call in (await world.runtime.read_calls(context_id)).items]
+    return [call.status for call in (await world.runtime.calls.read(context_id)).items]
 
 
 async def test_a_projects_configuration_has_no_effect_before_trust(tmp_path: Path) -> None:
@@ -64,14 +64,14 @@ async def test_a_projects_configuration_has_no_effect_before_trust(tmp_path: Pat
     tools = "[tools.write_file]\nenabled = false\n[tools.grep]\nrequire_approval = true\n"
     add_project_files(world.workspace, config=STRICT, tools=tools, servers=server_in(tmp_path / "theirs"))
     async with world.runtime:
-        context_id = await world.runtime.create_context(world.workspace)
-        live = await world.runtime.context(context_id)
+        context_id = await world.runtime.contexts.create(world.workspace)
+        live = await world.runtime.contexts.get(context_id)
         assert live.core.mode == "agent"
-        assert (await world.runtime.folder_trust(context_id)).status == "new"
+        assert (await world.runtime.workspaces.trust_status(context_id)).status == "new"
         await world.turn(context_id)
         assert await statuses(world, context_id) == ["executed"] * 3
-        assert await world.runtime.rules(context_id) == []
-        assert await world.runtime.tool_servers() == []
+        assert await world.runtime.rules.read(context_id) == []
+        assert await world.runtime.mcp_servers.read() == []
     assert log_of(tmp_path / "theirs") == [], "no program of the folder was started"
 
 
@@ -91,9 +91,11 @@ async def test_after_trust_a_projects_configuration_has_effect_at_once(tmp_path:
         offered = {tool.name for tool in world.model.requests[0].tools}
         assert "theirs__echo" in offered
         assert not {"look", "grep"} & offered
-        another = await world.runtime.create_context(world.workspace)
-        assert (await world.runtime.context(another)).core.mode == "supervised"
-        entry = [each for each in (await world.runtime.audit(context_id)).entries if each.kind == "folder_trusted"]
+        another = await world.runtime.contexts.create(world.workspace)
+        assert (await world.runtime.contexts.get(another)).core.mode == "supervised"
+        entry = [
+            each for each in (await world.runtime.contexts.audit(context_id)).entries if each.kind == "folder_trusted"
+        ]
         assert [each.by for each in entry] == ["local"]
 
 
@@ -109,7 +111,7 @@ async def test_trust_decides_waiting_calls_again_in_every_open_context_of_the_fo
             assert await statuses(world, context_id) == ["pending"]
         await trust(world, first)
         for context_id in (first, second):
-            await world.runtime.rested(context_id)
+            await world.runtime.turns.rested(context_id)
             assert await statuses(world, context_id) == ["denied"]
             assert isinstance(await state(world, context_id), Idle)
         assert world.change.ran == []
@@ -123,12 +125,14 @@ async def test_a_changed_file_needs_trust_again_and_the_trusted_version_holds(tm
         await trust(world, context_id)
         for change in ("", '[[rules]]\neffect = "deny"\ntool = "read_file"\n'):
             add_project_files(world.workspace, config=change)
-            assert (await world.runtime.folder_trust(context_id)).status == "changed"
+            assert (await world.runtime.workspaces.trust_status(context_id)).status == "changed"
             await world.turn(context_id)
-            assert [rule.scope.tool for rule in await world.runtime.rules(context_id)] == ["grep"]
+            assert [rule.scope.tool for rule in await world.runtime.rules.read(context_id)] == ["grep"]
         assert await statuses(world, context_id) == ["denied", "denied"]
         (world.workspace / ".pilothouse" / "config.toml").unlink()
-        assert (await world.runtime.folder_trust(context_id)).status == "changed", "also where nothing is left"
+        assert (await world.runtime.workspaces.trust_status(context_id)).status == "changed", (
+            "also where nothing is left"
+        )
         await trust(world, context_id)
         await world.turn(context_id)
         assert (await statuses(world, context_id))[-1] == "executed"
@@ -159,10 +163,10 @@ async def test_a_configuration_with_forbidden_keys_cannot_be_trusted(tmp_path: P
     add_project_files(world.workspace, config=text)
     async with world.runtime:
         context_id = await world.start()
-        shown = await world.runtime.folder_trust(context_id)
+        shown = await world.runtime.workspaces.trust_status(context_id)
         with pytest.raises(InvalidInput):
-            await world.runtime.trust_folder(context_id, shown.digest)
-        assert (await world.runtime.folder_trust(context_id)).status == "new"
+            await world.runtime.workspaces.trust(context_id, shown.digest)
+        assert (await world.runtime.workspaces.trust_status(context_id)).status == "new"
 
 
 @pytest.mark.parametrize("text", ['files = ["x.py"]\n', '[tools.execute]\nsandbox = "off"\n'])
@@ -171,9 +175,9 @@ async def test_a_folder_may_not_bring_code_or_open_the_sandbox(tmp_path: Path, t
     add_project_files(world.workspace, tools=text)
     async with world.runtime:
         context_id = await world.start()
-        shown = await world.runtime.folder_trust(context_id)
+        shown = await world.runtime.workspaces.trust_status(context_id)
         with pytest.raises(InvalidInput):
-            await world.runtime.trust_folder(context_id, shown.digest)
+            await world.runtime.workspaces.trust(context_id, shown.digest)
 
 
 async def test_a_project_cannot_enable_a_tool_that_the_person_disabled(tmp_path: Path) -> None:
@@ -209,12 +213,12 @@ async def test_a_folder_behind_a_link_is_the_same_folder(tmp_path: Path) -> None
     link = tmp_path / "link"
     link.symlink_to(world.workspace)
     async with world.runtime:
-        context_id = await world.runtime.create_context(link, mode="agent")
-        shown = await world.runtime.folder_trust(context_id)
+        context_id = await world.runtime.contexts.create(link, mode="agent")
+        shown = await world.runtime.workspaces.trust_status(context_id)
         assert shown.folder == str(world.workspace)
         await trust(world, context_id)
         direct = await world.start()
-        assert (await world.runtime.folder_trust(direct)).status == "trusted"
+        assert (await world.runtime.workspaces.trust_status(direct)).status == "trusted"
         await world.turn(direct)
         assert await statuses(world, direct) == ["denied"]
 
@@ -233,13 +237,13 @@ async def test_another_folder_that_links_to_a_trusted_one_is_not_trusted(tmp_pat
         context_id = await world.start()
         await trust(world, context_id)
         await until(lambda: len(log_of(tmp_path / "theirs")) == 1)
-        elsewhere = await world.runtime.create_context(other, mode="agent")
+        elsewhere = await world.runtime.contexts.create(other, mode="agent")
         with pytest.raises(InvalidInput, match="The file is a link"):
-            await world.runtime.folder_trust(elsewhere)
+            await world.runtime.workspaces.trust_status(elsewhere)
         await world.turn(elsewhere)
         assert await statuses(world, elsewhere) == ["executed"]
-        below = await world.runtime.create_context(inside, mode="agent")
-        assert (await world.runtime.folder_trust(below)).status == "none"
+        below = await world.runtime.contexts.create(inside, mode="agent")
+        assert (await world.runtime.workspaces.trust_status(below)).status == "none"
         assert len(log_of(tmp_path / "theirs")) == 1, "no second server"
 
 
@@ -253,9 +257,9 @@ async def test_a_folder_that_takes_the_place_of_a_trusted_one_with_other_files_i
     add_project_files(again.workspace, config='mode = "plan"\n')
     async with again.runtime:
         context_id = await again.start()
-        assert (await again.runtime.folder_trust(context_id)).status == "changed"
-        moved = await again.runtime.create_context(tmp_path / "moved")
-        assert (await again.runtime.folder_trust(moved)).status == "new"
+        assert (await again.runtime.workspaces.trust_status(context_id)).status == "changed"
+        moved = await again.runtime.contexts.create(tmp_path / "moved")
+        assert (await again.runtime.workspaces.trust_status(moved)).status == "new"
 
 
 # revoking trust
@@ -270,13 +274,17 @@ async def test_revoking_trust_ends_its_effects_at_once(tmp_path: Path) -> None:
         await trust(world, context_id)
         await ready(world.runtime, "theirs", folders=[str(world.workspace)])
         await world.turn(context_id)
-        assert (await world.runtime.distrust_folder(context_id, by="anna")).status == "new"
-        assert await world.runtime.tool_servers() == []
+        assert (await world.runtime.workspaces.distrust(context_id, by="anna")).status == "new"
+        assert await world.runtime.mcp_servers.read() == []
         await world.turn(context_id)
         assert await statuses(world, context_id) == ["denied", "executed"]
         offered = {tool.name for tool in world.model.requests[-1].tools}
         assert "theirs__echo" not in offered
-        entry = [each for each in (await world.runtime.audit(context_id)).entries if each.kind == "folder_distrusted"]
+        entry = [
+            each
+            for each in (await world.runtime.contexts.audit(context_id)).entries
+            if each.kind == "folder_distrusted"
+        ]
         assert [each.by for each in entry] == ["anna"]
 
 
@@ -289,10 +297,10 @@ async def test_a_waiting_call_of_a_projects_server_cannot_run_after_trust_is_rev
         await ready(world.runtime, "theirs", folders=[str(world.workspace)])
         await world.turn(context_id)
         assert await statuses(world, context_id) == ["pending"]
-        await world.runtime.distrust_folder(context_id)
+        await world.runtime.workspaces.distrust(context_id)
         with contextlib.suppress(Conflict, InvalidInput):
-            await world.runtime.approve_all(context_id)
-        await world.runtime.rested(context_id)
+            await world.runtime.calls.approve_all(context_id)
+        await world.runtime.turns.rested(context_id)
         assert log_of(tmp_path / "theirs") == ["started"]
 
 
@@ -300,7 +308,7 @@ async def test_revoking_trust_that_was_never_given_changes_nothing(tmp_path: Pat
     world = world_with_tools(tmp_path)
     async with world.runtime:
         context_id = await world.start()
-        assert (await world.runtime.distrust_folder(context_id)).status == "none"
+        assert (await world.runtime.workspaces.distrust(context_id)).status == "none"
 
 
 # the file
@@ -315,7 +323,7 @@ async def test_trust_survives_a_restart(tmp_path: Path) -> None:
     again = world_with_tools(tmp_path, GREP, DONE, ids_from=1000)
     async with again.runtime:
         context_id = await again.start()
-        assert (await again.runtime.folder_trust(context_id)).status == "changed"
+        assert (await again.runtime.workspaces.trust_status(context_id)).status == "changed"
         await again.turn(context_id)
         assert await statuses(again, context_id) == ["denied"]
 
@@ -329,7 +337,7 @@ async def test_a_folders_servers_come_back_after_a_restart_with_its_context(tmp_
         await ready(world.runtime, "theirs", folders=[str(world.workspace)])
     again = world_with_tools(tmp_path, answer_with_calls(("theirs__echo", {"text": "x"})), DONE, ids_from=1000, mcp=[])
     async with again.runtime:
-        await again.runtime.context(context_id)
+        await again.runtime.contexts.get(context_id)
         await ready(again.runtime, "theirs", folders=[str(again.workspace)])
         await again.turn(context_id)
         assert await statuses(again, context_id) == ["executed"]
@@ -346,7 +354,7 @@ async def test_only_the_owner_can_read_the_trust_file(tmp_path: Path) -> None:
             file = tmp_path / "data" / "trust.json"
             assert stat.S_IMODE(file.stat().st_mode) == 0o600
             os.chmod(file, 0o644)
-            await world.runtime.distrust_folder(context_id)
+            await world.runtime.workspaces.distrust(context_id)
             assert stat.S_IMODE(file.stat().st_mode) == 0o600
     finally:
         os.umask(before)
@@ -389,6 +397,6 @@ async def test_hostile_files_of_a_project_are_reported_and_block_nothing(tmp_pat
     async with world.runtime:
         context_id = await world.start()
         with pytest.raises(InvalidInput):
-            await world.runtime.folder_trust(context_id)
+            await world.runtime.workspaces.trust_status(context_id)
         await world.turn(context_id)
         assert isinstance(await state(world, context_id), Idle), "what was not trusted does not matter"

@@ -31,6 +31,7 @@ from tests.support.held_store import (
     sent_and_waiting,
     settle,
 )
+from tests.support.live_contexts import live_context_at_rest, pool_of
 from tests.support.scale import HANG_SECONDS
 
 QUESTION = Answer(calls=(ScriptedCall(tool="ask_user", arguments={"questions": [{"question": "?"}]}),))
@@ -54,20 +55,20 @@ async def test_a_cancel_of_a_turn_whose_driver_is_between_two_turns_ends_it(tmp_
     store, model = HeldStore(), HeldAdapter(QUESTION, DONE, DONE, DONE)
     world = World(tmp_path, store=store, adapter=model)
     context_id = await world.start()
-    await world.runtime.send(context_id, "one")
+    await world.runtime.messages.send(context_id, "one")
     await model.requested.wait()
-    await world.runtime.send(context_id, "two", queue=True)
+    await world.runtime.messages.send(context_id, "two", queue=True)
     release = store.hold(lambda _, change: bool(change.calls))
     model.release.set()
     await store.reached.wait()
-    answering = asyncio.create_task(world.runtime.answer(context_id, ["yes"]))
+    answering = asyncio.create_task(world.runtime.calls.answer(context_id, ["yes"]))
     await settle()
-    cancelling = asyncio.create_task(world.runtime.cancel(context_id))
+    cancelling = asyncio.create_task(world.runtime.turns.cancel(context_id))
     await settle()
     release.set()
     async with asyncio.timeout(HANG_SECONDS):
         await asyncio.gather(answering, cancelling)
-        live = await world.runtime.rested(context_id)
+        live = await live_context_at_rest(world.runtime, context_id)
     assert (live.state, live.task, live.core.last_turn) == (Idle(), None, "cancelled")
 
 
@@ -78,11 +79,11 @@ async def mode_held_above(world: World) -> tuple[ContextId, ContextId]:
     """A parent whose queue holds a message with the mode `plan`, and a sub-agent that waits for the person."""
     parent = await world.start("supervised")
     await world.turn(parent, "one")
-    await world.runtime.send(parent, "two", queue=True, mode="plan")
-    await world.runtime.reject_all(parent)
-    live = await world.runtime.rested(parent)
+    await world.runtime.messages.send(parent, "two", queue=True, mode="plan")
+    await world.runtime.calls.reject_all(parent)
+    live = await world.runtime.turns.rested(parent)
     assert (live.state, len(live.core.queue)) == (Idle(), 1)
-    child = await world.runtime.create_context(world.workspace, mode="supervised", parent=parent)
+    child = await world.runtime.contexts.create(world.workspace, mode="supervised", parent=parent)
     await world.turn(child, "go")
     return parent, child
 
@@ -94,24 +95,24 @@ async def test_a_mode_that_comes_with_a_held_message_is_not_acknowledged_while_a
     world = World(tmp_path, calls_answer(("change", "p")), calls_answer(("change", "c")), DONE, DONE, store=store)
     parent, child = await mode_held_above(world)
     release = store.hold(lambda held_id, _: held_id == child)
-    approving = asyncio.create_task(world.runtime.approve_all(child))
+    approving = asyncio.create_task(world.runtime.calls.approve_all(child))
     await store.reached.wait()
-    continuing = asyncio.create_task(world.runtime.continue_turn(parent))
+    continuing = asyncio.create_task(world.runtime.turns.continue_(parent))
     await settle()
     assert not continuing.done()
     release.set()
     await asyncio.gather(approving, continuing)
-    assert (await world.runtime.rested(parent)).core.mode == "plan"
-    await world.runtime.rested(child)
+    assert (await world.runtime.turns.rested(parent)).core.mode == "plan"
+    await world.runtime.turns.rested(child)
 
 
 async def test_a_mode_that_comes_with_a_held_message_has_decided_what_waits_in_the_sub_agents(tmp_path: Path) -> None:
     world = World(tmp_path, calls_answer(("change", "p")), calls_answer(("change", "c")), DONE, DONE)
     parent, child = await mode_held_above(world)
-    await world.runtime.continue_turn(parent)
-    assert await world.runtime.pending_calls(child) == []
+    await world.runtime.turns.continue_(parent)
+    assert await world.runtime.calls.pending(child) == []
     assert [call.status for call in await world.dependencies.store.calls(child)] == ["denied"]
-    await asyncio.gather(world.runtime.rested(parent), world.runtime.rested(child))
+    await asyncio.gather(world.runtime.turns.rested(parent), world.runtime.turns.rested(child))
     assert world.change.ran == []
 
 
@@ -126,14 +127,14 @@ async def test_a_refusal_whose_write_the_store_refuses_still_ends_the_turn_with_
     world = World(tmp_path, DONE, store=store, processors=[refuse])
     context_id = await world.start()
     store.refuses = lambda _, change: any(message.metadata.held == "refused" for message in change.messages)
-    await world.runtime.send(context_id, "secret")
-    live = await world.runtime.rested(context_id)
+    await world.runtime.messages.send(context_id, "secret")
+    live = await world.runtime.turns.rested(context_id)
     assert isinstance(live.state, WaitingForRecovery)
     store.refuses = no_write
-    await world.runtime.continue_turn(context_id)
-    live = await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert (live.state, live.core.last_turn, world.model.requests) == (Idle(), "error", [])
-    sent, refusal = await world.runtime.read_messages(context_id)
+    sent, refusal = await world.runtime.messages.read(context_id)
     assert isinstance(refusal, ErrorMessage)
     assert (sent.metadata.held, refusal.reason.code) == ("refused", Code.INVALID_PAYLOAD)
 
@@ -144,19 +145,19 @@ async def test_approving_is_refused_while_results_wait_for_the_store(tmp_path: P
     together = calls_answer(("slow", "s"), ("look", "l"), ("change", "c"))
     world = World(tmp_path, together, DONE, store=store, tools=[slow])
     context_id = await world.start()
-    await world.runtime.set_policy(context_id, Policy(kind="white_list", tools=frozenset({"slow", "look"})))
+    await world.runtime.modes.set_policy(context_id, Policy(kind="white_list", tools=frozenset({"slow", "look"})))
     store.refuses = lambda _, change: any(call.status == "executed" for call in change.calls)
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await slow.started.wait()
     await settle()
     store.refuses = no_write
-    await world.runtime.set_title(context_id, "T")
+    await world.runtime.contexts.change(context_id, title="T")
     with pytest.raises(Conflict):
-        await world.runtime.approve_all(context_id)
+        await world.runtime.calls.approve_all(context_id)
     slow.release.set()
-    await world.runtime.rested(context_id)
-    await world.runtime.continue_turn(context_id)
-    live = await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert (live.state, world.change.ran) == (Idle(), [])
     statuses = {call.tool: call.status for call in await world.dependencies.store.calls(context_id)}
     assert statuses == {"slow": "executed", "look": "executed", "change": "interrupted"}
@@ -166,18 +167,18 @@ async def test_the_audit_contains_no_refused_pause(tmp_path: Path) -> None:
     store, model = HeldStore(), HeldAdapter(calls_answer(("look", "a")), DONE)
     world = World(tmp_path, store=store, adapter=model)
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await model.requested.wait()
-    await world.runtime.pause(context_id)
+    await world.runtime.turns.pause(context_id)
     store.refuses = lambda _, change: isinstance(change.core.state, Paused)
     model.release.set()
-    live = await world.runtime.rested(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert isinstance(live.state, WaitingForRecovery)
     store.refuses = no_write
-    await world.runtime.continue_turn(context_id)
-    live = await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    live = await world.runtime.turns.rested(context_id)
     assert (live.state, world.look.ran) == (Idle(), [])
-    assert "turn_paused" not in [entry.kind for entry in (await world.runtime.audit(context_id)).entries]
+    assert "turn_paused" not in [entry.kind for entry in (await world.runtime.contexts.audit(context_id)).entries]
 
 
 # memory
@@ -219,12 +220,12 @@ async def test_opening_a_context_during_its_eviction_does_not_deadlock(
 
     async def find_when_opened() -> None:
         await store.gate.wait()
-        await world.runtime.find(one)
+        await pool_of(world.runtime).find(one)
 
     store.gate.clear()
-    leaving = asyncio.create_task(world.runtime.find(one))
+    leaving = asyncio.create_task(pool_of(world.runtime).find(one))
     await settle()
-    staying = asyncio.create_task(world.runtime.find(two))
+    staying = asyncio.create_task(pool_of(world.runtime).find(two))
     await settle()
     leaving.cancel()
     await settle()
@@ -243,23 +244,23 @@ async def test_a_paused_parent_pauses_its_sub_agents(tmp_path: Path, how: str) -
     store, model = HeldStore(), HeldAdapter(calls_answer(("look", "p")), calls_answer(("change", "c")), DONE, DONE)
     world = World(tmp_path, store=store, adapter=model, max_idle_contexts=1)
     parent = await world.start()
-    child = await world.runtime.create_context(tmp_path, parent=parent)
-    await world.runtime.send(parent, "work")
+    child = await world.runtime.contexts.create(tmp_path, parent=parent)
+    await world.runtime.messages.send(parent, "work")
     await model.requested.wait()
-    await world.runtime.pause(parent)
+    await world.runtime.turns.pause(parent)
     model.release.set()
-    assert isinstance((await world.runtime.rested(parent)).state, Paused)
+    assert isinstance((await world.runtime.turns.rested(parent)).state, Paused)
     if how == "after a restart":
         await world.runtime.close()
         world = World(tmp_path, store=store, adapter=model, ids_from=1_000_000)
     else:
-        await world.runtime.context(await world.start())
+        await world.runtime.contexts.get(await world.start())
     await world.turn(child, "go")
-    states = [(await world.runtime.context(context_id)).state for context_id in (parent, child)]
+    states = [(await world.runtime.contexts.get(context_id)).state for context_id in (parent, child)]
     assert [type(state) for state in states] == [Paused, Paused]
     assert (world.change.ran, len(model.requests)) == ([], 1)
-    await world.runtime.resume(parent)
-    await asyncio.gather(world.runtime.rested(parent), world.runtime.rested(child))
+    await world.runtime.turns.resume(parent)
+    await asyncio.gather(world.runtime.turns.rested(parent), world.runtime.turns.rested(child))
     assert (world.look.ran, len(model.requests)) == (["p"], 4)
 
 
@@ -268,22 +269,22 @@ async def test_continue_in_a_sub_agent_of_a_paused_parent_works(tmp_path: Path) 
     world = World(tmp_path, store=store, adapter=model)
     model.release.set()
     parent = await world.start()
-    child = await world.runtime.create_context(tmp_path, mode="supervised", parent=parent)
+    child = await world.runtime.contexts.create(tmp_path, mode="supervised", parent=parent)
     store.refuses = lambda refused_id, change: refused_id == child and bool(change.calls)
     await world.turn(child, "go")
     store.refuses = no_write
     for event in (model.requested, model.release):
         event.clear()
-    await world.runtime.send(parent, "work")
+    await world.runtime.messages.send(parent, "work")
     await model.requested.wait()
-    await world.runtime.pause(parent)
-    await world.runtime.continue_turn(child)
-    live = await world.runtime.rested(child)
+    await world.runtime.turns.pause(parent)
+    await world.runtime.turns.continue_(child)
+    live = await live_context_at_rest(world.runtime, child)
     assert (type(live.state), live.unsaved, world.change.ran) == (Paused, None, [])
-    await world.runtime.resume(parent)
+    await world.runtime.turns.resume(parent)
     model.release.set()
-    assert isinstance((await world.runtime.rested(child)).state, Idle)
-    await world.runtime.rested(parent)
+    assert isinstance((await world.runtime.turns.rested(child)).state, Idle)
+    await world.runtime.turns.rested(parent)
     assert world.change.ran == []
 
 
@@ -292,15 +293,15 @@ async def test_a_pause_of_a_parent_waits_for_a_sub_agents_start_in_its_commit(tm
     world = family(tmp_path, DELEGATES, calls_answer(("change", "a")), DONE, DONE, store=store)
     parent, child = await sent_and_waiting(world)
     release = store.hold(lambda held_id, _: held_id == child)
-    approving = asyncio.create_task(world.runtime.approve_all(child))
+    approving = asyncio.create_task(world.runtime.calls.approve_all(child))
     await store.reached.wait()
-    pausing = asyncio.create_task(world.runtime.pause(parent))
+    pausing = asyncio.create_task(world.runtime.turns.pause(parent))
     await settle()
     assert (pausing.done(), world.change.ran) == (False, [])
     release.set()
     await asyncio.gather(approving, pausing)
     await settle()
     assert (world.change.ran, len(world.model.requests)) == (["a"], 2)
-    await world.runtime.resume(parent)
-    live = await world.runtime.rested(parent)
+    await world.runtime.turns.resume(parent)
+    live = await world.runtime.turns.rested(parent)
     assert (live.core.last_turn, world.change.ran) == ("complete", ["a"])

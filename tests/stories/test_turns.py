@@ -14,6 +14,7 @@ from pilothouse.runtime.limits import Limits
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from tests.support.assertions import content_of, instance_of, present, reason_of
+from tests.support.live_contexts import pool_of
 
 LOOK = ScriptedCall(tool="look", arguments={"text": "a"})
 CHANGE = ScriptedCall(tool="change", arguments={"text": "b"})
@@ -58,7 +59,7 @@ async def test_a_tool_round_in_agent_mode_runs_the_call_and_asks_the_model_again
         *TEXT_TURN[1:],
     ]
     assert world.look.ran == ["a"]
-    messages = await world.runtime.read_messages(context_id)
+    messages = await world.runtime.messages.read(context_id)
     assert [type(message).__name__ for message in messages] == ["Text", "ToolRequest", "ToolResult", "Text"]
 
 
@@ -68,10 +69,10 @@ async def test_a_call_in_supervised_waits_then_runs_once_when_approved(tmp_path:
     await world.turn(context_id)
     assert world.states[-2:] == ["parsing_tool_calls", "awaiting_tool_approval"]
     assert world.look.ran == []
-    (call,) = await world.runtime.pending_calls(context_id)
+    (call,) = await world.runtime.calls.pending(context_id)
     world.entered.clear()
-    await world.runtime.decide(context_id, [PersonsDecision(id=call.id, verdict="approve", digest=call.digest)])
-    await world.runtime.rested(context_id)
+    await world.runtime.calls.decide(context_id, [PersonsDecision(id=call.id, verdict="approve", digest=call.digest)])
+    await world.runtime.turns.rested(context_id)
     assert world.look.ran == ["a"]
     assert world.states == [
         "executing_tool",
@@ -87,8 +88,8 @@ async def test_the_turn_ends_when_every_call_is_rejected_without_a_reason(tmp_pa
     context_id = await world.start("supervised")
     await world.turn(context_id)
     world.entered.clear()
-    await world.runtime.reject_all(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.calls.reject_all(context_id)
+    await world.runtime.turns.rested(context_id)
     assert world.states == ["saving_message", "idle"]
     assert world.look.ran == world.change.ran == []
 
@@ -97,10 +98,10 @@ async def test_a_rejection_with_a_reason_is_reported_to_the_model(tmp_path: Path
     world = World(tmp_path, Answer(calls=(LOOK,)), Answer(text="I see"))
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    await world.runtime.reject_all(context_id, reason="not that file")
-    await world.runtime.rested(context_id)
+    await world.runtime.calls.reject_all(context_id, reason="not that file")
+    await world.runtime.turns.rested(context_id)
     assert b"not that file" in world.model.requests[-1].messages[-1]
-    assert (await world.runtime.context(context_id)).core.last_turn == "complete"
+    assert (await world.runtime.contexts.get(context_id)).core.last_turn == "complete"
 
 
 async def test_a_turn_with_a_rejected_and_an_executed_call_continues(tmp_path: Path) -> None:
@@ -108,8 +109,8 @@ async def test_a_turn_with_a_rejected_and_an_executed_call_continues(tmp_path: P
     context_id = await world.start("review")
     await world.turn(context_id)
     assert world.look.ran == ["a"]
-    await world.runtime.reject_all(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.calls.reject_all(context_id)
+    await world.runtime.turns.rested(context_id)
     assert len(world.model.requests) == 2
     assert world.change.ran == []
 
@@ -120,7 +121,7 @@ async def test_a_denial_by_plan_mode_ends_the_turn_and_starts_no_call_of_the_rou
     await world.turn(context_id)
     assert world.states[-3:] == ["parsing_tool_calls", "saving_message", "idle"]
     assert world.look.ran == world.change.ran == []
-    messages = await world.runtime.read_messages(context_id)
+    messages = await world.runtime.messages.read(context_id)
     assert [type(message).__name__ for message in messages] == [
         "Text",
         "ToolRequest",
@@ -148,11 +149,11 @@ async def test_a_question_reaches_the_person_and_the_answer_the_model(tmp_path: 
     context_id = await world.start("plan")
     await world.turn(context_id)
     assert world.states[-1] == "awaiting_user_answer"
-    assert await world.runtime.pending_calls(context_id) == []
+    assert await world.runtime.calls.pending(context_id) == []
     with pytest.raises(InvalidInput):
-        await world.runtime.answer(context_id, ["a", "b"])
-    await world.runtime.answer(context_id, ["the second"])
-    await world.runtime.rested(context_id)
+        await world.runtime.calls.answer(context_id, ["a", "b"])
+    await world.runtime.calls.answer(context_id, ["the second"])
+    await world.runtime.turns.rested(context_id)
     assert b"the second" in world.model.requests[-1].messages[-1]
 
 
@@ -160,10 +161,10 @@ async def test_edited_arguments_run_and_are_reported_to_the_model(tmp_path: Path
     world = World(tmp_path, Answer(calls=(CHANGE,)), Answer(text="ok"))
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    (call,) = await world.runtime.pending_calls(context_id)
+    (call,) = await world.runtime.calls.pending(context_id)
     edited = PersonsDecision(id=call.id, verdict="approve", digest=call.digest, arguments={"text": "other"})
-    await world.runtime.decide(context_id, [edited])
-    await world.runtime.rested(context_id)
+    await world.runtime.calls.decide(context_id, [edited])
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == ["other"]
     assert b"edited the arguments" in world.model.requests[-1].messages[-1]
 
@@ -172,19 +173,21 @@ async def test_edited_arguments_that_break_the_schema_are_refused_and_the_call_s
     world = World(tmp_path, Answer(calls=(CHANGE,)))
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    (call,) = await world.runtime.pending_calls(context_id)
+    (call,) = await world.runtime.calls.pending(context_id)
     with pytest.raises(InvalidInput, match="aren't valid"):
-        await world.runtime.decide(context_id, [PersonsDecision(id=call.id, verdict="approve", arguments={"text": 5})])
-    assert [pending.id for pending in await world.runtime.pending_calls(context_id)] == [call.id]
+        await world.runtime.calls.decide(
+            context_id, [PersonsDecision(id=call.id, verdict="approve", arguments={"text": 5})]
+        )
+    assert [pending.id for pending in await world.runtime.calls.pending(context_id)] == [call.id]
 
 
 async def test_a_decision_with_another_digest_than_the_shown_one_runs_nothing(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(calls=(LOOK, CHANGE)))
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    look, change = await world.runtime.pending_calls(context_id)
+    look, change = await world.runtime.calls.pending(context_id)
     with pytest.raises(Conflict, match="has changed since it was shown"):
-        await world.runtime.decide(
+        await world.runtime.calls.decide(
             context_id,
             [
                 PersonsDecision(id=look.id, verdict="approve", digest=look.digest),
@@ -192,21 +195,21 @@ async def test_a_decision_with_another_digest_than_the_shown_one_runs_nothing(tm
             ],
         )
     assert world.look.ran == []
-    assert len(await world.runtime.pending_calls(context_id)) == 2
+    assert len(await world.runtime.calls.pending(context_id)) == 2
     with pytest.raises(NotFound):
-        await world.runtime.decide(context_id, [PersonsDecision(id="nobody", verdict="approve")])
+        await world.runtime.calls.decide(context_id, [PersonsDecision(id="nobody", verdict="approve")])
 
 
 async def test_approving_twice_runs_once_and_the_second_is_a_conflict(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(calls=(CHANGE, LOOK)), Answer(text="x"))
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    change, _ = await world.runtime.pending_calls(context_id)
+    change, _ = await world.runtime.calls.pending(context_id)
     decision = [PersonsDecision(id=change.id, verdict="approve", digest=change.digest)]
     outcomes = await asyncio.gather(
-        *(world.runtime.decide(context_id, decision) for _ in range(20)), return_exceptions=True
+        *(world.runtime.calls.decide(context_id, decision) for _ in range(20)), return_exceptions=True
     )
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == ["b"]
     assert sum(isinstance(outcome, Conflict) for outcome in outcomes) == 19
 
@@ -223,13 +226,13 @@ async def test_a_switch_to_agent_starts_waiting_calls_and_one_to_ask_rejects_the
     world = World(tmp_path, Answer(calls=(LOOK, CHANGE)), Answer(text="x"), Answer(calls=(LOOK, CHANGE)))
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    switch = await world.runtime.switch_mode(context_id, "agent")
-    await world.runtime.rested(context_id)
+    switch = await world.runtime.modes.switch(context_id, "agent")
+    await world.runtime.turns.rested(context_id)
     assert len(switch.started) == 2
     assert (world.look.ran, world.change.ran) == (["a"], ["b"])
     await world.turn(context_id, mode="supervised")
-    switch = await world.runtime.switch_mode(context_id, "ask")
-    await world.runtime.rested(context_id)
+    switch = await world.runtime.modes.switch(context_id, "ask")
+    await world.runtime.turns.rested(context_id)
     assert len(switch.rejected) == 2
     assert (world.look.ran, world.change.ran) == (["a"], ["b"])
     assert world.states[-2:] == ["saving_message", "idle"]
@@ -240,11 +243,11 @@ async def test_writes_that_had_not_started_before_a_switch_to_plan_never_start(t
     calls = tuple(ScriptedCall(tool="slow", arguments={"text": str(n)}) for n in range(3))
     world = World(tmp_path, Answer(calls=calls), Answer(text="x"), tools=[slow])
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await slow.started.wait()
-    switch = await world.runtime.switch_mode(context_id, "plan")
+    switch = await world.runtime.modes.switch(context_id, "plan")
     slow.release.set()
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     assert len(switch.rejected) == 2
     assert slow.ran == ["0"]
 
@@ -256,11 +259,11 @@ async def test_the_audit_has_the_decision_of_a_switch_for_each_waiting_call(
     world = World(tmp_path, Answer(calls=(CHANGE, OTHER)), Answer(text="x"))
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    waiting = {call.id for call in await world.runtime.pending_calls(context_id)}
-    before = len((await world.runtime.audit(context_id)).entries)
-    await world.runtime.switch_mode(context_id, mode, by="me")
-    await world.runtime.rested(context_id)
-    entries = (await world.runtime.audit(context_id)).entries[before:]
+    waiting = {call.id for call in await world.runtime.calls.pending(context_id)}
+    before = len((await world.runtime.contexts.audit(context_id)).entries)
+    await world.runtime.modes.switch(context_id, mode, by="me")
+    await world.runtime.turns.rested(context_id)
+    entries = (await world.runtime.contexts.audit(context_id)).entries[before:]
     decided = {
         (entry.detail["call"], entry.detail["verdict"], entry.detail["mode"])
         for entry in entries
@@ -273,12 +276,12 @@ async def test_an_approval_in_review_runs_that_call_and_the_mode_stays(tmp_path:
     world = World(tmp_path, Answer(calls=(CHANGE,)), Answer(calls=(OTHER,)))
     context_id = await world.start("review")
     await world.turn(context_id)
-    await world.runtime.approve_all(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.calls.approve_all(context_id)
+    await world.runtime.turns.rested(context_id)
     assert world.change.ran == ["b"]
     assert world.states[-1] == "awaiting_tool_approval"
-    assert (await world.runtime.context(context_id)).core.mode == "review"
-    kinds = [entry.kind for entry in (await world.runtime.audit(context_id)).entries]
+    assert (await world.runtime.contexts.get(context_id)).core.mode == "review"
+    kinds = [entry.kind for entry in (await world.runtime.contexts.audit(context_id)).entries]
     assert kinds.count("elevated") == 1
 
 
@@ -286,26 +289,26 @@ async def test_cancel_ends_a_waiting_turn_and_every_call_gets_its_result(tmp_pat
     world = World(tmp_path, Answer(calls=(LOOK, CHANGE)), Answer(text="x"))
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    await world.runtime.cancel(context_id)
+    await world.runtime.turns.cancel(context_id)
     assert world.states[-2:] == ["cancelling", "idle"]
-    messages = await world.runtime.read_messages(context_id)
+    messages = await world.runtime.messages.read(context_id)
     assert [message.status for message in messages if isinstance(message, ToolResult)] == ["cancelled"] * 2
     with pytest.raises(Conflict):
-        await world.runtime.cancel(context_id)
+        await world.runtime.turns.cancel(context_id)
 
 
 async def test_cancel_while_streaming_keeps_the_text_and_continue_works(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(deltas=("one ", "two ", "never"), silence=2), Answer(text="again"))
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     while "streaming_llm_response" not in world.states:
         await asyncio.sleep(0)
-    await asyncio.gather(*(world.runtime.cancel(context_id) for _ in range(3)))
-    messages = await world.runtime.read_messages(context_id)
+    await asyncio.gather(*(world.runtime.turns.cancel(context_id) for _ in range(3)))
+    messages = await world.runtime.messages.read(context_id)
     assert (content_of(messages[-1]), instance_of(Text, messages[-1]).ended) == ("one two ", "cancelled")
     world.entered.clear()
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
     assert world.states == TEXT_TURN[1:]
 
 
@@ -313,10 +316,10 @@ async def test_cancel_stops_a_running_tool(tmp_path: Path) -> None:
     slow = NoteTool("slow", "mutating", hold=True)
     world = World(tmp_path, Answer(calls=(ScriptedCall(tool="slow", arguments={}),)), tools=[slow])
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
+    await world.runtime.messages.send(context_id, "go")
     await slow.started.wait()
-    await world.runtime.cancel(context_id)
-    result = (await world.runtime.read_messages(context_id))[-1]
+    await world.runtime.turns.cancel(context_id)
+    result = (await world.runtime.messages.read(context_id))[-1]
     assert isinstance(result, ToolResult)
     assert (result.status, present(result.error).code) == ("cancelled", "may_have_run")
 
@@ -326,7 +329,7 @@ async def test_a_turn_that_ended_well_cannot_be_continued(tmp_path: Path) -> Non
     context_id = await world.start()
     await world.turn(context_id)
     with pytest.raises(Conflict, match="Nothing to continue"):
-        await world.runtime.continue_turn(context_id)
+        await world.runtime.turns.continue_(context_id)
 
 
 async def test_a_second_message_during_a_turn_is_refused_and_changes_nothing(tmp_path: Path) -> None:
@@ -334,8 +337,8 @@ async def test_a_second_message_during_a_turn_is_refused_and_changes_nothing(tmp
     context_id = await world.start("supervised")
     await world.turn(context_id)
     with pytest.raises(Conflict, match="isn't finished"):
-        await world.runtime.send(context_id, "and this", mode="agent")
-    assert (await world.runtime.context(context_id)).core.mode == "supervised"
+        await world.runtime.messages.send(context_id, "and this", mode="agent")
+    assert (await world.runtime.contexts.get(context_id)).core.mode == "supervised"
 
 
 async def test_the_round_limit_ends_the_turn_with_a_notice(tmp_path: Path) -> None:
@@ -344,10 +347,10 @@ async def test_the_round_limit_ends_the_turn_with_a_notice(tmp_path: Path) -> No
     context_id = await world.start()
     await world.turn(context_id)
     assert world.states[-3:] == ["tool_auto_loop", "saving_message", "idle"]
-    assert reason_of((await world.runtime.read_messages(context_id))[-1]).code == "limit_rounds"
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "later"
+    assert reason_of((await world.runtime.messages.read(context_id))[-1]).code == "limit_rounds"
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "later"
 
 
 async def test_the_same_call_three_times_in_a_row_stops_the_turn(tmp_path: Path) -> None:
@@ -355,7 +358,7 @@ async def test_the_same_call_three_times_in_a_row_stops_the_turn(tmp_path: Path)
     context_id = await world.start()
     await world.turn(context_id)
     assert world.look.ran == ["a", "a"]
-    assert reason_of((await world.runtime.read_messages(context_id))[-1]).code == "limit_repeated_call"
+    assert reason_of((await world.runtime.messages.read(context_id))[-1]).code == "limit_repeated_call"
 
 
 async def test_a_failed_tool_is_reported_to_the_model_and_the_turn_continues(tmp_path: Path) -> None:
@@ -371,14 +374,14 @@ async def test_many_contexts_work_at_the_same_time(tmp_path: Path) -> None:
     contexts = [await world.start() for _ in range(50)]
     await asyncio.gather(*(world.turn(context_id) for context_id in contexts))
     for context_id in contexts:
-        assert content_of((await world.runtime.read_messages(context_id))[-1]) == "hello"
+        assert content_of((await world.runtime.messages.read(context_id))[-1]) == "hello"
 
 
 async def test_a_referenced_file_is_read_and_a_missing_one_reported(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\ntwo\nthree\n")
     world = World(tmp_path, Answer(text="x"))
     context_id = await world.start()
-    await world.runtime.send(
+    await world.runtime.messages.send(
         context_id,
         [
             {"type": "text", "content": "see"},
@@ -387,7 +390,7 @@ async def test_a_referenced_file_is_read_and_a_missing_one_reported(tmp_path: Pa
             {"type": "file_reference", "path": "../secret"},
         ],
     )
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     sent = b"".join(world.model.requests[0].messages)
     assert b"two" in sent
     assert b"three" not in sent
@@ -400,9 +403,9 @@ async def test_the_same_call_decided_twice_in_one_batch_is_refused_whole(tmp_pat
     world = World(tmp_path, Answer(calls=(CHANGE,)))
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    (call,) = await world.runtime.pending_calls(context_id)
+    (call,) = await world.runtime.calls.pending(context_id)
     with pytest.raises(InvalidInput, match="two decisions"):
-        await world.runtime.decide(
+        await world.runtime.calls.decide(
             context_id, [PersonsDecision(id=call.id, verdict="approve"), PersonsDecision(id=call.id, verdict="reject")]
         )
     assert world.change.ran == []
@@ -410,14 +413,14 @@ async def test_the_same_call_decided_twice_in_one_batch_is_refused_whole(tmp_pat
 
 async def test_resting_contexts_are_evicted_and_reopen_unchanged(tmp_path: Path) -> None:
     world = World(tmp_path, *[Answer(calls=(LOOK,))] * 30, Answer(text="x"))
-    world.runtime.dependencies = replace(world.dependencies, max_idle_contexts=5)
+    pool_of(world.runtime).dependencies = replace(world.dependencies, max_idle_contexts=5)
     contexts = [await world.start("supervised") for _ in range(30)]
     for context_id in contexts:
         await world.turn(context_id)
-    assert len(world.runtime.in_memory()) <= 6
-    (call,) = await world.runtime.pending_calls(contexts[0])
-    await world.runtime.decide(contexts[0], [PersonsDecision(id=call.id, verdict="approve", digest=call.digest)])
-    await world.runtime.rested(contexts[0])
+    assert len(pool_of(world.runtime).in_memory()) <= 6
+    (call,) = await world.runtime.calls.pending(contexts[0])
+    await world.runtime.calls.decide(contexts[0], [PersonsDecision(id=call.id, verdict="approve", digest=call.digest)])
+    await world.runtime.turns.rested(contexts[0])
     assert world.look.ran == ["a"]
 
 
@@ -428,9 +431,9 @@ async def test_the_time_limit_ends_a_turn_also_while_a_tool_runs(tmp_path: Path)
     context_id = await world.start()
     await world.turn(context_id)
     assert world.states[-3:] == ["executing_tool", "cancelling", "idle"]
-    result, error = (await world.runtime.read_messages(context_id))[-2:]
+    result, error = (await world.runtime.messages.read(context_id))[-2:]
     assert isinstance(result, ToolResult)
     assert (present(result.error).code, reason_of(error).code) == ("may_have_run", "limit_turn_time")
-    await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
-    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "on"
+    await world.runtime.turns.continue_(context_id)
+    await world.runtime.turns.rested(context_id)
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "on"

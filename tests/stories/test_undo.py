@@ -31,6 +31,7 @@ from pilothouse.tools.undo import comparison, tree
 from pilothouse.tools.undo.baseline import Baseline
 from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry
 from pilothouse.tools.undo.limits import UndoLimits
+from tests.support.live_contexts import live_context
 from tests.support.mcp_tools import DONE, answer_with_calls, builtin_tools_for_world, runs, world_with_tools, writes
 from tests.support.scale import HANG_SECONDS
 
@@ -52,24 +53,24 @@ async def done(world: World, *, mode: str = "agent") -> ContextId:
 
 async def go(world: World, context_id: str) -> None:
     await world.turn(context_id, "go")
-    live = await world.runtime.context(context_id)
+    live = await world.runtime.contexts.get(context_id)
     assert isinstance(live.state, Idle), live.state
 
 
 async def statuses(world: World, context_id: str) -> list[str]:
-    return [call.status for call in (await world.runtime.read_calls(context_id)).items]
+    return [call.status for call in (await world.runtime.calls.read(context_id)).items]
 
 
 async def undo_last(world: World, context_id: str) -> list[str]:
     """Undo the last change and return the restored paths. No file may be left out."""
-    undo = await world.runtime.undo(context_id)
+    undo = await world.runtime.workspaces.undo(context_id)
     assert undo.left == ()
     return sorted(undo.paths)
 
 
 async def refusal(world: World, context_id: str) -> Conflict:
     with pytest.raises(Conflict) as caught:
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
     return caught.value
 
 
@@ -85,7 +86,7 @@ def mode_of(path: Path) -> int:
 
 
 async def artifacts_of(world: World, context_id: ContextId) -> ArtifactStore:
-    live = await world.runtime.context(context_id)
+    live = await live_context(world.runtime, context_id)
     assert live.artifacts is not None
     return live.artifacts
 
@@ -153,9 +154,9 @@ async def test_a_file_that_was_written_over_gets_its_mode_bits_back(tmp_path: Pa
     script.chmod(0o755)
     async with world.runtime:
         context_id = await done(world)
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
         assert (script.read_text(), mode_of(script)) == ("new", 0o755)
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
         assert (script.read_text(), mode_of(script)) == ("old", 0o755)
 
 
@@ -180,7 +181,7 @@ async def test_a_folder_that_a_command_removed_is_as_private_as_it_was(tmp_path:
     (world.workspace / "secrets").chmod(0o700)
     async with world.runtime:
         context_id = await done(world)
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
         assert mode_of(world.workspace / "secrets") == 0o700
         assert (world.workspace / "secrets" / "empty").is_dir()
 
@@ -200,7 +201,7 @@ async def test_a_folder_that_was_moved_and_replaced_by_a_link_comes_back_whole(t
     (world.workspace / "src" / "a.py").write_text("of the person")
     async with world.runtime:
         context_id = await done(world)
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
     assert [path.name for path in world.workspace.iterdir()] == ["src"]
     assert not (world.workspace / "src").is_symlink()
     assert (world.workspace / "src" / "a.py").read_text() == "of the person"
@@ -220,8 +221,8 @@ async def test_a_command_that_times_out_keeps_its_output_despite_a_slow_scan(
     world = world_with_tools(tmp_path, runs("echo so far; sleep 60"), DONE, limits=Limits(call_seconds=1))
     async with world.runtime:
         context_id = await done(world)
-        (call,) = (await world.runtime.read_calls(context_id)).items
-        (result,) = await world.runtime.read_messages(context_id, ids=[call.result_id or MessageId("")])
+        (call,) = (await world.runtime.calls.read(context_id)).items
+        (result,) = await world.runtime.messages.read(context_id, ids=[call.result_id or MessageId("")])
     assert "so far" in getattr(result, "content", "")
 
 
@@ -234,7 +235,7 @@ async def test_undoing_a_new_link_removes_the_link_and_not_its_target(tmp_path: 
     async with world.runtime:
         context_id = await done(world)
         assert (world.workspace / "link").is_symlink()
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
         assert not (world.workspace / "link").is_symlink()
         assert (world.workspace / "precious").read_text() == "of the person"
 
@@ -245,7 +246,7 @@ async def test_undoing_a_file_that_became_a_link_leaves_the_target_alone(tmp_pat
     (world.workspace / "precious").write_text("of the person")
     async with world.runtime:
         context_id = await done(world)
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
         assert (world.workspace / "a").read_text() == "of a"
         assert not (world.workspace / "a").is_symlink()
         assert (world.workspace / "precious").read_text() == "of the person"
@@ -260,7 +261,7 @@ async def test_a_link_that_was_changed_or_removed_is_put_back(tmp_path: Path, co
     (world.workspace / "link").symlink_to("precious")
     async with world.runtime:
         context_id = await done(world)
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
         assert os.readlink(world.workspace / "link") == "precious"
         assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
         assert (world.workspace / "precious").read_text() == "of the person"
@@ -301,11 +302,11 @@ async def test_a_name_that_is_no_unicode_costs_neither_the_output_nor_the_undoin
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
-        _, command = (await world.runtime.read_calls(context_id)).items
-        (result,) = await world.runtime.read_messages(context_id, ids=[command.result_id or MessageId("")])
+        _, command = (await world.runtime.calls.read(context_id)).items
+        (result,) = await world.runtime.messages.read(context_id, ids=[command.result_id or MessageId("")])
         assert command.status == "executed"
         assert "seen" in getattr(result, "content", "")
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
         assert not os.path.exists(os.fsencode(world.workspace) + b"/\xff.txt")
         assert (world.workspace / "a.txt").read_text() == "two"
 
@@ -335,11 +336,11 @@ async def test_changes_can_be_undone_after_a_restart(tmp_path: Path) -> None:
         context_id = await done(world)
     again = world_with_tools(tmp_path, ids_from=1000)
     async with again.runtime:
-        await again.runtime.undo(context_id)
+        await again.runtime.workspaces.undo(context_id)
         assert (again.workspace / "a.txt").read_text() == "two"
     once_more = world_with_tools(tmp_path, ids_from=2000)
     async with once_more.runtime:
-        await once_more.runtime.undo(context_id)
+        await once_more.runtime.workspaces.undo(context_id)
         assert (once_more.workspace / "a.txt").read_text() == "one"
         assert (await refusal(once_more, context_id)).reason.code is Code.NOTHING_TO_UNDO
 
@@ -351,7 +352,7 @@ async def test_a_recorded_change_that_never_happened_is_skipped(tmp_path: Path) 
     async with world.runtime:
         context_id = await done(world)
         artifacts = await artifacts_of(world, context_id)
-        before = (await world.runtime.context(context_id)).workspace().content_hash("b.txt")
+        before = (await live_context(world.runtime, context_id)).workspace().content_hash("b.txt")
         artifacts.changes.add(
             ChangeEntry(call="lost", tool="write", files=(ChangedFile("b.txt", before, "f" * 64),)), [b"b"]
         )
@@ -370,8 +371,8 @@ async def test_a_line_of_the_log_that_was_cut_costs_only_itself(tmp_path: Path) 
         log = (await artifacts_of(world, context_id)).folder / "changes.jsonl"
         with open(log, "ab") as file:
             file.write(b'{"call": "cut", "too')
-        await world.runtime.undo(context_id)
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
         assert (world.workspace / "a.txt").read_text() == "one"
 
 
@@ -404,7 +405,7 @@ async def test_a_file_that_a_person_has_edited_since_stays_and_the_others_are_pu
     async with world.runtime:
         context_id = await done(world)
         (here / "b").write_text("by the person")
-        undo = await world.runtime.undo(context_id)
+        undo = await world.runtime.workspaces.undo(context_id)
         assert undo.paths == ("a", "c")
         assert undo.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "b"})
         assert copies_in(undo.left) == ["before"], "the version before the agent's change is at hand"
@@ -438,7 +439,7 @@ async def test_a_folder_that_replaced_a_file_stays_with_a_persons_files_in_it(
     async with world.runtime:
         context_id = await done(world)
         (world.workspace / "a" / "x").write_text("by the person")
-        undo = await world.runtime.undo(context_id)
+        undo = await world.runtime.workspaces.undo(context_id)
         assert undo.paths == ("a/y",)
         assert undo.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "a/x, a"})
         assert copies_in(undo.left) == ["before"]
@@ -452,7 +453,7 @@ async def test_a_file_in_the_place_of_a_folder_stays_where_a_person_has_edited_i
     async with world.runtime:
         context_id = await done(world)
         (world.workspace / "a").write_text("by the person")
-        undo = await world.runtime.undo(context_id)
+        undo = await world.runtime.workspaces.undo(context_id)
         assert undo.paths == ("b",)
         assert undo.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "a, a/x"})
         assert copies_in(undo.left) == ["before"]
@@ -468,7 +469,7 @@ async def test_undo_removes_no_file_that_it_could_not_set_aside(
     (world.workspace / "large").write_bytes(bytes(2_000_000))
     async with world.runtime:
         context_id = await done(world)
-        undo = await world.runtime.undo(context_id)
+        undo = await world.runtime.workspaces.undo(context_id)
         assert undo.paths == ("small",)
         assert undo.left == (
             Reason(Code.UNDO_UNKEPT, {"paths": "moved"}),
@@ -486,7 +487,7 @@ async def test_a_file_that_cannot_be_restored_does_not_block_the_others(tmp_path
         context_id = await done(world)
         (world.workspace / "x").mkdir()
         (world.workspace / "x" / "own").write_text("of the person")
-        undo = await world.runtime.undo(context_id)
+        undo = await world.runtime.workspaces.undo(context_id)
         assert undo.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "x"})
         assert (world.workspace / "a").read_text() == "before"
         assert (world.workspace / "folder" / "z").read_text() == "before"
@@ -505,7 +506,7 @@ async def test_a_folder_that_cannot_be_restored_does_not_block_the_others(tmp_pa
             (world.workspace / "folder").write_text("of the person")
         else:
             (world.workspace / "folder").symlink_to(tmp_path)
-        undo = await world.runtime.undo(context_id)
+        undo = await world.runtime.workspaces.undo(context_id)
         assert undo.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "folder/x, folder"})
         assert (world.workspace / "a").read_text() == "before"
         assert (world.workspace / "z").read_text() == "before"
@@ -540,7 +541,7 @@ async def test_the_last_change_of_a_sub_agent_is_undone_first(tmp_path: Path) ->
     async with world.runtime:
         context_id = await done(world)
         assert (world.workspace / "b.txt").read_text() == "new"
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
         assert not (world.workspace / "b.txt").exists()
         assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
 
@@ -570,7 +571,7 @@ async def test_the_undo_tool_runs_without_approval_in_modes_that_allow_changes(t
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
-        await world.runtime.switch_mode(context_id, mode)
+        await world.runtime.modes.switch(context_id, mode)
         await go(world, context_id)
         assert await statuses(world, context_id) == ["executed", "executed"]
         assert (world.workspace / "a.txt").read_text() == "one"
@@ -581,12 +582,12 @@ async def test_the_undo_tool_asks_in_supervised(tmp_path: Path) -> None:
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
-        await world.runtime.switch_mode(context_id, "supervised")
+        await world.runtime.modes.switch(context_id, "supervised")
         await world.turn(context_id, "go")
-        assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+        assert isinstance((await world.runtime.contexts.get(context_id)).state, AwaitingToolApproval)
         assert (world.workspace / "a.txt").read_text() == "two"
-        await world.runtime.approve_all(context_id)
-        await world.runtime.rested(context_id)
+        await world.runtime.calls.approve_all(context_id)
+        await world.runtime.turns.rested(context_id)
         assert (world.workspace / "a.txt").read_text() == "one"
 
 
@@ -596,7 +597,7 @@ async def test_the_undo_tool_is_denied_in_read_only_modes(tmp_path: Path, mode: 
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
-        await world.runtime.switch_mode(context_id, mode)
+        await world.runtime.modes.switch(context_id, mode)
         await go(world, context_id)
         assert await statuses(world, context_id) == ["executed", "denied"]
         assert (world.workspace / "a.txt").read_text() == "two"
@@ -620,16 +621,16 @@ async def test_the_persons_undo_is_audited_and_refused_while_a_call_runs(tmp_pat
     world = world_with_tools(tmp_path, writes("a.txt", "two"), DONE, runs("echo on; sleep 30"), DONE)
     async with world.runtime:
         context_id = await done(world)
-        await world.runtime.send(context_id, "go")
-        live = await world.runtime.context(context_id)
+        await world.runtime.messages.send(context_id, "go")
+        live = await live_context(world.runtime, context_id)
         while not any(printed.total for printed in live.live_outputs.values()):
             await anext(live.dependencies.hub.subscribe([context_id]).__aiter__())
         assert (await refusal(world, context_id)).reason.code is Code.TURN_ACTIVE
-        await world.runtime.cancel(context_id)
-        await world.runtime.undo(context_id, by="anna")
-        entry = (await world.runtime.audit(context_id)).entries[-1]
+        await world.runtime.turns.cancel(context_id)
+        await world.runtime.workspaces.undo(context_id, by="anna")
+        entry = (await world.runtime.contexts.audit(context_id)).entries[-1]
         assert (entry.kind, entry.by, entry.detail) == ("change_undone", "anna", {"paths": ["a.txt"]})
-        assert (await world.runtime.audit(context_id)).chain.whole
+        assert (await world.runtime.contexts.audit(context_id)).chain.whole
 
 
 # the person's git, and hostile folders
@@ -661,7 +662,7 @@ async def test_the_persons_own_git_is_untouched(tmp_path: Path) -> None:
     git_files = tree_of(here / ".git")
     async with world.runtime:
         context_id = await done(world)
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
         assert (here / "a").read_text() == "not staged"
     assert tree_of(here / ".git") == git_files
     assert outputs == [
@@ -712,7 +713,7 @@ async def test_a_change_in_a_nested_repository_is_undone(tmp_path: Path) -> None
     git(inner, "commit", "-m", "one")
     async with world.runtime:
         context_id = await done(world)
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
         assert (inner / "x").read_text() == "before"
         assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
 
@@ -745,8 +746,8 @@ async def test_a_folder_that_is_too_large_is_reported_once_and_undone_in_part(tm
     (world.workspace / "a" / "b" / "c" / "far").write_text("old")
     async with world.runtime:
         context_id = await done(world)
-        calls = (await world.runtime.read_calls(context_id)).items
-        results = await world.runtime.read_messages(context_id, ids=[call.result_id or MessageId("") for call in calls])
+        calls = (await world.runtime.calls.read(context_id)).items
+        results = await world.runtime.messages.read(context_id, ids=[call.result_id or MessageId("") for call in calls])
         covered = ["Undo covers only part" in getattr(result, "content", "") for result in results]
         assert covered == [True, False]
         assert await undo_last(world, context_id) == ["near"], "what lies beyond the bound is not looked at"
@@ -758,7 +759,7 @@ async def test_more_files_than_can_be_recorded_are_reported(tmp_path: Path, monk
     world = world_with_tools(tmp_path, runs("for n in $(seq 30); do echo > f$n; done"), DONE)
     async with world.runtime:
         context_id = await done(world)
-        undo = await world.runtime.undo(context_id)
+        undo = await world.runtime.workspaces.undo(context_id)
         assert len(undo.paths) == 20
         assert [reason.code for reason in undo.left] == [Code.UNDO_TOO_MANY]
         assert "(+5)" in undo.left[0].params["paths"]
@@ -772,7 +773,7 @@ async def test_a_file_too_large_to_record_is_reported_and_a_new_one_is_removed(t
     (world.workspace / "large").write_bytes(bytes(1_500_000))
     async with world.runtime:
         context_id = await done(world)
-        undo = await world.runtime.undo(context_id)
+        undo = await world.runtime.workspaces.undo(context_id)
         assert sorted(undo.paths) == ["new", "small"]
         assert undo.left == (Reason(Code.UNDO_TOO_LARGE, {"paths": "large", "megabytes": 1}),)
         assert not (world.workspace / "new").exists()
@@ -815,7 +816,7 @@ async def test_undo_data_is_deleted_with_its_context(tmp_path: Path) -> None:
         folder = (await artifacts_of(world, context_id)).folder
         assert folder.is_dir()
         assert mode_of(folder) == 0o700
-        await world.runtime.delete_context(context_id)
+        await world.runtime.contexts.delete(context_id)
         assert not folder.exists()
 
 
@@ -840,7 +841,7 @@ async def test_a_command_that_only_writes_ignored_files_does_not_block_undo(tmp_
     async with world.runtime:
         context_id = await done(world)
         assert await undo_refusal(world, context_id) == [Code.UNDO_IGNORED]
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
         assert (world.workspace / "a.py").read_text() == "one = 1\n"
 
 
@@ -856,7 +857,7 @@ async def test_in_a_very_large_folder_mode_bits_are_restored_too(
         (world.workspace / name).chmod(mode)
     async with world.runtime:
         context_id = await done(world)
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
         assert (world.workspace / "run.sh").read_text() == "old"
         assert oct(mode_of(world.workspace / "run.sh")) == "0o755", "it can still be run"
         assert oct(mode_of(world.workspace / "plain")) == "0o644"
@@ -873,7 +874,7 @@ async def test_in_a_very_large_folder_a_change_outside_of_git_is_reported(
         (world.workspace / name).write_text("one")
     async with world.runtime:
         context_id = await done(world)
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
         assert (world.workspace / "secret.log").read_text() == "old"
         assert (world.workspace / "a").read_text() == "two", "nothing older is undone"
 
@@ -897,14 +898,14 @@ async def test_a_cancelled_command_is_the_last_change_despite_a_slow_scan(
     monkeypatch.setattr(Baseline, "take", take)
     async with world.runtime:
         context_id = await world.start()
-        await world.runtime.send(context_id, "go")
-        live = await world.runtime.context(context_id)
+        await world.runtime.messages.send(context_id, "go")
+        live = await live_context(world.runtime, context_id)
         async with asyncio.timeout(HANG_SECONDS):
             while not any(printed.total for printed in live.live_outputs.values()):
                 await asyncio.sleep(0.01)
-        await world.runtime.cancel(context_id)
+        await world.runtime.turns.cancel(context_id)
         with contextlib.suppress(Conflict):  # reported, as the scan is not complete
-            await world.runtime.undo(context_id)
+            await world.runtime.workspaces.undo(context_id)
         assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
 
 
@@ -916,7 +917,7 @@ from tests.support.mcp_tools import DONE, world_with_tools, runs, writes
 async def main(folder):
     world = world_with_tools(folder, writes("a.txt", "two"), runs("echo new > b; sleep 60"), DONE)
     async with world.runtime:
-        context_id = await world.runtime.create_context(world.workspace, mode="agent", context_id="killed")
+        context_id = await world.runtime.contexts.create(world.workspace, mode="agent", context_id="killed")
         await world.turn(context_id)
 
 asyncio.run(main(Path(sys.argv[1])))
@@ -968,7 +969,7 @@ async def test_a_change_in_a_folder_that_becomes_a_repository_is_undone(tmp_path
     async with world.runtime:
         context_id = await done(world)
         await go(world, context_id)
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
         assert (world.workspace / "sub" / "f").read_text() == "first"
         assert (world.workspace / "x").read_text() == "two\n", "nothing older is undone in silence"
 
@@ -997,5 +998,5 @@ async def test_a_deleted_folder_that_was_too_deep_to_scan_is_reported(
     (world.workspace / "a" / "b" / "c" / "x").write_text("x")
     async with world.runtime:
         context_id = await done(world)
-        undo = await world.runtime.undo(context_id)
+        undo = await world.runtime.workspaces.undo(context_id)
         assert [(reason.code, reason.params["paths"]) for reason in undo.left] == [(Code.UNDO_UNSEEN, "a/b/c/")]

@@ -30,7 +30,7 @@ def sent(world: World, number: int = -1) -> str:
 
 
 async def notes(world: World, context_id: str) -> list[SystemControl]:
-    messages = await world.runtime.read_messages(context_id)
+    messages = await world.runtime.messages.read(context_id)
     return [each for each in messages if isinstance(each, SystemControl) and each.detail.get("about") == "undo"]
 
 
@@ -39,7 +39,7 @@ async def test_the_next_turn_tells_the_model_which_files_were_restored(tmp_path:
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id, "go")
-        await world.runtime.undo(context_id)
+        await world.runtime.workspaces.undo(context_id)
         await world.turn(context_id, "and now?")
         assert sent(world).count(TOLD) == 1
         assert re.search(rf"{TOLD}.*a\.txt", sent(world))
@@ -57,16 +57,18 @@ async def test_an_undo_while_calls_wait_is_reported_with_the_next_result(
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
-        first, second = await world.runtime.pending_calls(context_id)
-        await world.runtime.decide(context_id, [PersonsDecision(id=first.id, verdict="approve", digest=first.digest)])
-        await world.runtime.rested(context_id)
-        assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
-        await world.runtime.undo(context_id)
+        first, second = await world.runtime.calls.pending(context_id)
+        await world.runtime.calls.decide(
+            context_id, [PersonsDecision(id=first.id, verdict="approve", digest=first.digest)]
+        )
+        await world.runtime.turns.rested(context_id)
+        assert isinstance((await world.runtime.contexts.get(context_id)).state, AwaitingToolApproval)
+        await world.runtime.workspaces.undo(context_id)
         assert [note.content for note in await notes(world, context_id)] == [""]
         decision = PersonsDecision(id=second.id, verdict=verdict, digest=second.digest, reason="no")
-        await world.runtime.decide(context_id, [decision])
-        await world.runtime.rested(context_id)
-        results = [each for each in await world.runtime.read_messages(context_id) if isinstance(each, ToolResult)]
+        await world.runtime.calls.decide(context_id, [decision])
+        await world.runtime.turns.rested(context_id)
+        results = [each for each in await world.runtime.messages.read(context_id) if isinstance(each, ToolResult)]
         assert [TOLD in each.content for each in results] == [False, True]
         assert "a.txt" in results[1].content
         assert sent(world).count(TOLD) == 1
@@ -78,14 +80,16 @@ async def test_an_undo_while_calls_wait_survives_a_restart_and_a_cancel(tmp_path
     async with world.runtime:
         context_id = await world.start("supervised")
         await world.turn(context_id, "go")
-        first, _ = await world.runtime.pending_calls(context_id)
-        await world.runtime.decide(context_id, [PersonsDecision(id=first.id, verdict="approve", digest=first.digest)])
-        await world.runtime.rested(context_id)
-        await world.runtime.undo(context_id)
+        first, _ = await world.runtime.calls.pending(context_id)
+        await world.runtime.calls.decide(
+            context_id, [PersonsDecision(id=first.id, verdict="approve", digest=first.digest)]
+        )
+        await world.runtime.turns.rested(context_id)
+        await world.runtime.workspaces.undo(context_id)
     again = world_with_tools(tmp_path, DONE)
     async with again.runtime:
-        await again.runtime.cancel(context_id)
-        await again.runtime.rested(context_id)
+        await again.runtime.turns.cancel(context_id)
+        await again.runtime.turns.rested(context_id)
         await again.turn(context_id, "go on")
         assert sent(again).count(TOLD) == 1
 
@@ -103,7 +107,7 @@ async def test_people_read_an_undo_in_the_conversation_in_every_client(
         for language, title in LANGUAGES.items():
             show_event(MessageAdded(note), language, QuotedStream())
             assert f"{title}a.txt" in capsys.readouterr().out
-            parts = [part async for part in world.runtime.export_markdown(context_id, language=language)]
+            parts = [part async for part in world.runtime.exports.markdown(context_id, language=language)]
             assert f"**{title.rstrip(': ：')}**: `a.txt`" in b"".join(parts).decode()
 
 
@@ -118,7 +122,7 @@ async def test_an_undo_of_very_many_files_names_some_of_them(tmp_path: Path) -> 
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id, "go")
-        undone = await world.runtime.undo(context_id)
+        undone = await world.runtime.workspaces.undo(context_id)
         assert len(undone.paths) == 200
         (note,) = await notes(world, context_id)
         assert (len(note.detail["paths"]), note.detail["count"]) == (50, 200)
@@ -131,14 +135,16 @@ async def test_undos_while_calls_wait_keep_no_more_paths_than_are_reported(tmp_p
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id, "go")
-        await world.runtime.switch_mode(context_id, "supervised")
+        await world.runtime.modes.switch(context_id, "supervised")
         await world.turn(context_id, "go on")
         for _ in range(2):
-            assert len((await world.runtime.undo(context_id)).paths) == 80
-        turn = (await world.runtime.context(context_id)).core.turn
+            assert len((await world.runtime.workspaces.undo(context_id)).paths) == 80
+        turn = (await world.runtime.contexts.get(context_id)).core.turn
         assert turn is not None
         assert (len(turn.undone_paths), turn.undone_more) == (50, 110)
-        (call,) = await world.runtime.pending_calls(context_id)
-        await world.runtime.decide(context_id, [PersonsDecision(id=call.id, verdict="approve", digest=call.digest)])
-        await world.runtime.rested(context_id)
+        (call,) = await world.runtime.calls.pending(context_id)
+        await world.runtime.calls.decide(
+            context_id, [PersonsDecision(id=call.id, verdict="approve", digest=call.digest)]
+        )
+        await world.runtime.turns.rested(context_id)
         assert "and 110 more" in sent(world)

@@ -23,6 +23,7 @@ from pilothouse.tools import uploads as bounds
 from pilothouse.tools.builtin.delegate import Delegate
 from pilothouse.tools.builtin.execute import Execute
 from tests.support.kernel import needs_sandbox
+from tests.support.live_contexts import live_context
 from tests.support.mcp_tools import DONE, answer_with_calls, builtin_tools_for_world, runs, world_with_tools, writes
 from tests.support.pngs import SIGNATURE
 
@@ -40,8 +41,8 @@ def stored(world: World, context_id: str) -> Path:
 
 
 async def results(world: World, context_id: str) -> list[str]:
-    calls = (await world.runtime.read_calls(context_id)).items
-    messages = await world.runtime.read_messages(context_id, ids=[MessageId(call.result_id or "") for call in calls])
+    calls = (await world.runtime.calls.read(context_id)).items
+    messages = await world.runtime.messages.read(context_id, ids=[MessageId(call.result_id or "") for call in calls])
     return [getattr(message, "content", "") for message in messages]
 
 
@@ -49,7 +50,7 @@ async def answers(world: World, context_id: str) -> list[str]:
     """The results of the tools in the next turn."""
     count = len(await results(world, context_id))
     await world.turn(context_id, "go")
-    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+    assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)
     return (await results(world, context_id))[count:]
 
 
@@ -59,13 +60,13 @@ async def test_an_upload_is_stored_with_its_conversation_and_not_in_the_workspac
     world = world_with_tools(tmp_path)
     async with world.runtime:
         context_id = await world.start()
-        upload = await world.runtime.add_file(context_id, "data.csv", b"a,b\n")
+        upload = await world.runtime.uploads.add(context_id, "data.csv", b"a,b\n")
         file = tmp_path / "data" / "contexts" / context_id / "artifacts" / "uploads" / "data.csv"
         assert (upload.path, upload.size, file.read_bytes()) == ("uploads/data.csv", 4, b"a,b\n")
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
         assert tree(world.workspace) == []
-        await world.runtime.delete_context(context_id)
+        await world.runtime.contexts.delete(context_id)
         assert not file.exists()
 
 
@@ -86,7 +87,7 @@ async def test_file_tools_read_uploads_and_show_them_in_the_workspace(tmp_path: 
     (world.workspace / "z" / "own.txt").write_text("plum pie\n")
     async with world.runtime:
         context_id = await world.start(mode="review")
-        await world.runtime.add_file(context_id, "data.csv", b"plum,1\n")
+        await world.runtime.uploads.add(context_id, "data.csv", b"plum,1\n")
         read, inside, everywhere, by_name, by_path, below, top, deep, folder = await answers(world, context_id)
     assert read == "plum,1\n"
     assert inside == "uploads/data.csv:1: plum,1"
@@ -111,9 +112,9 @@ async def test_a_folder_of_the_workspace_with_the_same_name_and_the_uploads_are_
     (world.workspace / "uploads" / "own.txt").write_text("own text\n")
     async with world.runtime:
         context_id = await world.start()
-        assert (await world.runtime.add_file(context_id, "given.txt", b"given text\n")).path == "uploads/given.txt"
+        assert (await world.runtime.uploads.add(context_id, "given.txt", b"given text\n")).path == "uploads/given.txt"
         # An upload must not hide a file that messages of earlier versions name.
-        assert (await world.runtime.add_file(context_id, "own.txt", b"other")).path == "uploads/own-2.txt"
+        assert (await world.runtime.uploads.add(context_id, "own.txt", b"other")).path == "uploads/own-2.txt"
         listed, top, globbed, named, own, uploaded, _ = await answers(world, context_id)
     assert listed.splitlines() == ["given.txt", "own-2.txt", "own.txt"]
     assert top == "uploads/"
@@ -142,8 +143,8 @@ async def test_an_uploaded_file_cannot_be_written_and_the_error_says_what_to_do(
     world = world_with_tools(tmp_path, ask, DONE)
     async with world.runtime:
         context_id = await world.start()
-        await world.runtime.add_file(context_id, "data.csv", b"a,b\n")
-        await world.runtime.add_file(context_id, "book.ipynb", cell.encode())
+        await world.runtime.uploads.add(context_id, "data.csv", b"a,b\n")
+        await world.runtime.uploads.add(context_id, "book.ipynb", cell.encode())
         *refused, ran, read = await answers(world, context_id)
         assert "No such file or directory" in ran, "a shell knows no name but the workspace's own"
         assert len(refused) == 3
@@ -160,20 +161,20 @@ async def test_messages_refer_to_uploads_and_the_file_finder_finds_them(tmp_path
     (world.workspace / "database.csv").write_text("")
     async with world.runtime:
         context_id = await world.start()
-        await world.runtime.add_file(context_id, "data.csv", b"plum\n")
-        await world.runtime.add_file(context_id, "shot.png", SIGNATURE)
+        await world.runtime.uploads.add(context_id, "data.csv", b"plum\n")
+        await world.runtime.uploads.add(context_id, "shot.png", SIGNATURE)
         other = await world.start()
         for query, limit in (("data", 20), ("", 20)):
-            paths = [item.path for item in (await world.runtime.find_files(context_id, query, limit)).items]
+            paths = [item.path for item in (await world.runtime.workspaces.find_files(context_id, query, limit)).items]
             assert "uploads/data.csv" in paths
             assert "database.csv" in paths
             assert "uploads/data.csv" not in [
-                item.path for item in (await world.runtime.find_files(other, query, limit)).items
+                item.path for item in (await world.runtime.workspaces.find_files(other, query, limit)).items
             ]
         payloads: list[Payload] = [FileReferencePayload(path="uploads/data.csv"), ImagePayload(path="uploads/shot.png")]
-        await world.runtime.send(context_id, payloads)
-        await world.runtime.rested(context_id)
-        messages = await world.runtime.read_messages(context_id, branch="main")
+        await world.runtime.messages.send(context_id, payloads)
+        await world.runtime.turns.rested(context_id)
+        messages = await world.runtime.messages.read(context_id, branch="main")
         (reference,) = [message for message in messages if isinstance(message, FileReference)]
         (image,) = [message for message in messages if isinstance(message, Image)]
     assert (reference.content, reference.error) == ("plum\n", None)
@@ -184,7 +185,7 @@ async def test_a_file_whose_name_is_protected_in_a_project_is_read_as_an_upload(
     world = world_with_tools(tmp_path, answer_with_calls(("read_file", {"path": "uploads/config.fish"})), DONE)
     async with world.runtime:
         context_id = await world.start()
-        await world.runtime.add_file(context_id, "config.fish", b"set -x A 1\n")
+        await world.runtime.uploads.add(context_id, "config.fish", b"set -x A 1\n")
         assert await answers(world, context_id) == ["set -x A 1\n"]
 
 
@@ -203,7 +204,7 @@ async def test_a_command_reads_uploads_wherever_the_data_directory_lies(tmp_path
     (folder / "data" / "secret").write_text("fig")
     async with world.runtime:
         context_id = await world.start(mode=mode)
-        await world.runtime.add_file(context_id, "data.csv", b"plum,1\n")
+        await world.runtime.uploads.add(context_id, "data.csv", b"plum,1\n")
         shown, more = await answers(world, context_id)
     assert shown == "plum,1\n"
     assert "fig" not in more, "a line that plainly leads to the runtime's own files is refused"
@@ -217,7 +218,7 @@ async def test_a_command_that_is_confined_to_the_workspace_reads_uploads_and_can
     world = world_with_tools(tmp_path, runs(SHOW), runs(change), DONE, tools=tools)
     async with world.runtime:
         context_id = await world.start()
-        await world.runtime.add_file(context_id, "data.csv", b"plum,1\n")
+        await world.runtime.uploads.add(context_id, "data.csv", b"plum,1\n")
         shown, refused = await answers(world, context_id)
         assert (shown, refused.count("ermission denied")) == ("plum,1\n", 2)
         assert tree(stored(world, context_id)) == ["data.csv"]
@@ -228,7 +229,7 @@ async def test_another_conversations_uploads_cannot_be_reached(tmp_path: Path) -
     world = world_with_tools(tmp_path)
     async with world.runtime:
         mine, other = await world.start(mode="review"), await world.start()
-        await world.runtime.add_file(other, "secret.txt", b"plum")
+        await world.runtime.uploads.add(other, "secret.txt", b"plum")
         secret = stored(world, other) / "secret.txt"
     ask = answer_with_calls(
         ("read_file", {"path": "uploads/secret.txt"}),
@@ -249,11 +250,11 @@ async def test_a_sub_agent_reads_the_uploads_of_its_conversation(tmp_path: Path)
     world = world_with_tools(tmp_path, delegates, read, DONE, DONE, tools=[*builtin_tools_for_world(), Delegate()])
     async with world.runtime:
         context_id = await world.start()
-        await world.runtime.add_file(context_id, "data.csv", b"plum\n")
+        await world.runtime.uploads.add(context_id, "data.csv", b"plum\n")
         await answers(world, context_id)
-        (child,) = (await world.runtime.contexts(parent=context_id)).items
+        (child,) = (await world.runtime.contexts.list(parent=context_id)).items
         assert await results(world, child.context_id) == ["plum\n"]
-        await world.runtime.add_file(child.context_id, "more.csv", b"fig\n")
+        await world.runtime.uploads.add(child.context_id, "more.csv", b"fig\n")
         assert tree(stored(world, context_id)) == ["data.csv", "more.csv"]
 
 
@@ -266,11 +267,11 @@ async def test_copying_an_upload_is_an_act_of_the_person_that_never_replaces_a_f
     (world.workspace / "docs").mkdir()
     async with world.runtime:
         context_id = await world.start(mode="plan")
-        await world.runtime.add_file(context_id, "data.csv", b"plum\n")
-        await world.runtime.add_file(context_id, "taken.csv", b"fig\n")
+        await world.runtime.uploads.add(context_id, "data.csv", b"plum\n")
+        await world.runtime.uploads.add(context_id, "taken.csv", b"fig\n")
 
         async def copy(name: str, path: str | None = None) -> str:
-            return (await world.runtime.copy_upload(context_id, name, path, by="anna")).path
+            return (await world.runtime.uploads.copy(context_id, name, path, by="anna")).path
 
         assert await copy("data.csv") == "data.csv"
         assert await copy("data.csv") == "data.csv"  # the same again is no second copy
@@ -291,7 +292,9 @@ async def test_copying_an_upload_is_an_act_of_the_person_that_never_replaces_a_f
             with pytest.raises(Conflict) as refused:
                 await copy("data.csv", path)
             assert refused.value.reason.code is code, path
-        entries = [entry for entry in (await world.runtime.audit(context_id)).entries if entry.kind == "upload_copied"]
+        entries = [
+            entry for entry in (await world.runtime.contexts.audit(context_id)).entries if entry.kind == "upload_copied"
+        ]
         assert [entry.by for entry in entries] == ["anna"] * 5
         assert entries[0].detail == {"name": "data.csv", "path": "data.csv"}
     assert (world.workspace / "taken.csv").read_text() == "mine"
@@ -304,34 +307,36 @@ async def test_a_removed_upload_is_deleted_and_sent_messages_keep_its_content(tm
     world = world_with_tools(tmp_path, DONE, answer_with_calls(("read_file", {"path": "uploads/data.csv"})), DONE)
     async with world.runtime:
         context_id = await world.start()
-        await world.runtime.add_file(context_id, "data.csv", b"plum\n")
-        await world.runtime.send(context_id, [FileReferencePayload(path="uploads/data.csv")])
-        await world.runtime.rested(context_id)
-        await world.runtime.remove_upload(context_id, "data.csv", by="anna")
+        await world.runtime.uploads.add(context_id, "data.csv", b"plum\n")
+        await world.runtime.messages.send(context_id, [FileReferencePayload(path="uploads/data.csv")])
+        await world.runtime.turns.rested(context_id)
+        await world.runtime.uploads.remove(context_id, "data.csv", by="anna")
         assert tree(stored(world, context_id)) == []
-        first = (await world.runtime.read_messages(context_id, branch="main"))[0]
+        first = (await world.runtime.messages.read(context_id, branch="main"))[0]
         assert isinstance(first, FileReference)
         assert first.content == "plum\n"
         assert await answers(world, context_id) == ["'uploads/data.csv' doesn't exist."]
         (entry,) = [
-            entry for entry in (await world.runtime.audit(context_id)).entries if entry.kind == "upload_removed"
+            entry
+            for entry in (await world.runtime.contexts.audit(context_id)).entries
+            if entry.kind == "upload_removed"
         ]
         assert (entry.by, entry.detail) == ("anna", {"name": "data.csv"})
         with pytest.raises(NotFound):
-            await world.runtime.remove_upload(context_id, "data.csv")
-        assert (await world.runtime.audit(context_id)).chain.whole
+            await world.runtime.uploads.remove(context_id, "data.csv")
+        assert (await world.runtime.contexts.audit(context_id)).chain.whole
 
 
 async def test_an_upload_removed_while_it_is_read_is_missing_and_nothing_else(tmp_path: Path) -> None:
     world = world_with_tools(tmp_path)
     async with world.runtime:
         context_id = await world.start()
-        await world.runtime.add_file(context_id, "data.csv", b"plum\n")
-        workspace = (await world.runtime.context(context_id)).workspace()
+        await world.runtime.uploads.add(context_id, "data.csv", b"plum\n")
+        workspace = (await live_context(world.runtime, context_id)).workspace()
         with workspace.open_file("uploads/data.csv") as file:
-            await world.runtime.remove_upload(context_id, "data.csv")
+            await world.runtime.uploads.remove(context_id, "data.csv")
             assert file.read() == b"plum\n"  # a process with the file open reads it to its end
-        assert (await world.runtime.add_file(context_id, "data.csv", b"fig\n")).path == "uploads/data.csv"
+        assert (await world.runtime.uploads.add(context_id, "data.csv", b"fig\n")).path == "uploads/data.csv"
         assert workspace.read("uploads/data.csv") == b"fig\n"
 
 
@@ -358,8 +363,8 @@ async def test_a_name_that_is_no_upload_is_not_found(tmp_path: Path, name: str) 
     world = world_with_tools(tmp_path)
     async with world.runtime:
         context_id = await world.start()
-        await world.runtime.add_file(context_id, "data.csv", b"plum\n")
-        for act in (world.runtime.copy_upload, world.runtime.remove_upload):
+        await world.runtime.uploads.add(context_id, "data.csv", b"plum\n")
+        for act in (world.runtime.uploads.copy, world.runtime.uploads.remove):
             with pytest.raises(NotFound) as refused:
                 await act(context_id, name)
             assert refused.value.reason.code is Code.UNKNOWN_UPLOAD
@@ -378,16 +383,16 @@ async def test_a_link_put_among_the_uploads_leads_nowhere(tmp_path: Path) -> Non
     world = world_with_tools(tmp_path, ask, DONE)
     async with world.runtime:
         context_id = await world.start()
-        await world.runtime.add_file(context_id, "data.csv", b"fig\n")
+        await world.runtime.uploads.add(context_id, "data.csv", b"fig\n")
         (stored(world, context_id) / "link").symlink_to(tmp_path / "secret")
         (stored(world, context_id) / "folder").symlink_to(tmp_path)
-        for act in (world.runtime.copy_upload, world.runtime.remove_upload):
+        for act in (world.runtime.uploads.copy, world.runtime.uploads.remove):
             with pytest.raises(NotFound):
                 await act(context_id, "link")
-        paths = (await world.runtime.find_files(context_id)).items
+        paths = (await world.runtime.workspaces.find_files(context_id)).items
         assert [item.path for item in paths] == ["uploads/data.csv"]
         assert "plum" not in "".join(await answers(world, context_id))
-        exported = b"".join([piece async for piece in world.runtime.export_context(context_id)])
+        exported = b"".join([piece async for piece in world.runtime.exports.create(context_id)])
         assert b64encode(b"plum") not in exported
     assert (tmp_path / "secret").read_text() == "plum"
 
@@ -407,10 +412,10 @@ async def test_a_link_in_the_place_of_the_uploads_opens_no_other_folder(tmp_path
         read, listed = await answers(world, context_id)
         assert (read, listed) == ("'uploads/secret' doesn't exist.", "[empty]")
         with pytest.raises(StoreRefused):
-            await world.runtime.add_file(context_id, "data.csv", b"x")
+            await world.runtime.uploads.add(context_id, "data.csv", b"x")
         with pytest.raises(StoreRefused):
-            await world.runtime.remove_upload(context_id, "secret")
-        assert (await world.runtime.find_files(context_id)).items == ()
+            await world.runtime.uploads.remove(context_id, "secret")
+        assert (await world.runtime.workspaces.find_files(context_id)).items == ()
     assert tree(outside) == ["secret"]
 
 
@@ -433,13 +438,13 @@ async def test_an_upload_that_the_disk_refuses_leaves_nothing_and_the_next_one_w
     async with world.runtime:
         context_id = await world.start()
         with files_end_at(100_000), pytest.raises(StoreRefused) as refused:
-            await world.runtime.add_file(context_id, "data.csv", bytes(200_000))
+            await world.runtime.uploads.add(context_id, "data.csv", bytes(200_000))
         assert refused.value.reason.code is Code.UPLOAD_NOT_STORED
         assert os.strerror(errno.EFBIG) in str(refused.value)
         folder = stored(world, context_id)
         assert tree(folder.parent) == ["outputs", "uploads"]
         (folder.parent / ".upload").write_bytes(b"left by a crash")
-        assert (await world.runtime.add_file(context_id, "data.csv", bytes(200_000))).path == "uploads/data.csv"
+        assert (await world.runtime.uploads.add(context_id, "data.csv", bytes(200_000))).path == "uploads/data.csv"
         assert tree(folder.parent) == ["outputs", "uploads", "uploads/data.csv"]
 
 
@@ -451,20 +456,20 @@ async def test_the_uploads_of_a_conversation_are_bounded_in_number_and_size(
     world = world_with_tools(tmp_path)
     async with world.runtime:
         context_id = await world.start()
-        await world.runtime.add_file(context_id, "a", b"12345")
+        await world.runtime.uploads.add(context_id, "a", b"12345")
         with pytest.raises(Conflict) as refused:
-            await world.runtime.add_file(context_id, "b", b"123456")
+            await world.runtime.uploads.add(context_id, "b", b"123456")
         assert str(refused.value) == (
             "The uploads of this conversation would be too large: they take up 5 bytes, and 6 more would exceed the "
             "limit of 10. Remove some first."
         )
-        await world.runtime.add_file(context_id, "b", b"12345")
+        await world.runtime.uploads.add(context_id, "b", b"12345")
         with pytest.raises(Conflict, match="already has 2 uploads"):
-            await world.runtime.add_file(context_id, "c", b"")
-        await world.runtime.remove_upload(context_id, "a")
-        await world.runtime.add_file(context_id, "c", b"12345")
+            await world.runtime.uploads.add(context_id, "c", b"")
+        await world.runtime.uploads.remove(context_id, "a")
+        await world.runtime.uploads.add(context_id, "c", b"12345")
         with pytest.raises(InvalidInput):
-            await world.runtime.add_file(context_id, "d", bytes(MAX_UPLOAD_BYTES + 1))
+            await world.runtime.uploads.add(context_id, "d", bytes(MAX_UPLOAD_BYTES + 1))
 
 
 # earlier versions
@@ -476,14 +481,14 @@ async def test_an_upload_of_an_earlier_version_is_still_read_in_the_workspace(tm
     (world.workspace / "uploads" / "old.txt").write_text("plum\n")
     async with world.runtime:
         context_id = await world.start()
-        await world.runtime.add_file(context_id, "new.txt", b"fig\n")
-        await world.runtime.send(context_id, [FileReferencePayload(path="uploads/old.txt")])
-        await world.runtime.rested(context_id)
-        first = (await world.runtime.read_messages(context_id, branch="main"))[0]
+        await world.runtime.uploads.add(context_id, "new.txt", b"fig\n")
+        await world.runtime.messages.send(context_id, [FileReferencePayload(path="uploads/old.txt")])
+        await world.runtime.turns.rested(context_id)
+        first = (await world.runtime.messages.read(context_id, branch="main"))[0]
         assert isinstance(first, FileReference)
         assert first.content == "plum\n"
         with pytest.raises(NotFound):  # the file belongs to the repository now: the runtime never removes it
-            await world.runtime.remove_upload(context_id, "old.txt")
+            await world.runtime.uploads.remove(context_id, "old.txt")
     assert tree(world.workspace) == ["uploads", "uploads/old.txt"]
 
 
@@ -491,7 +496,7 @@ async def test_a_conversation_in_memory_refuses_uploads_with_a_reason(tmp_path: 
     world = World(tmp_path)
     context_id = await world.start()
     with pytest.raises(Conflict) as refused:
-        await world.runtime.add_file(context_id, "a.txt", b"x")
+        await world.runtime.uploads.add(context_id, "a.txt", b"x")
     assert refused.value.reason.code is Code.UPLOADS_NOT_KEPT
     assert tree(tmp_path) == []
 
@@ -507,9 +512,9 @@ async def test_a_folder_of_the_conversation_is_no_place_to_run_a_command_in(tmp_
     (tmp_path / "data" / "secret").write_text("fig")
     async with world.runtime:
         context_id = await world.start(mode=mode)
-        await world.runtime.add_file(context_id, "data.csv", b"plum,1\n")
+        await world.runtime.uploads.add(context_id, "data.csv", b"plum,1\n")
         await world.turn(context_id, "go")
-        calls = (await world.runtime.read_calls(context_id)).items
+        calls = (await world.runtime.calls.read(context_id)).items
         assert not any(call.status == "executed" for call in calls)
         assert not (stored(world, context_id).parent / "changes.jsonl").exists()
 
@@ -519,12 +524,12 @@ async def test_an_upload_is_not_run_in_place_of_a_script_of_the_workspace(tmp_pa
     world = world_with_tools(tmp_path, runs("sh uploads/run.sh"), DONE)
     async with world.runtime:
         context_id = await world.start(mode="supervised")
-        await world.runtime.add_file(context_id, "run.sh", b"echo harmless")
+        await world.runtime.uploads.add(context_id, "run.sh", b"echo harmless")
         (world.workspace / "uploads").mkdir()
         (world.workspace / "uploads" / "run.sh").write_text("echo harmless")
         await world.turn(context_id, "go")
         (world.workspace / "uploads" / "run.sh").write_text("echo EVIL")
-        await world.runtime.approve_all(context_id)
-        await world.runtime.rested(context_id)
-        (call,) = (await world.runtime.read_calls(context_id)).items
+        await world.runtime.calls.approve_all(context_id)
+        await world.runtime.turns.rested(context_id)
+        (call,) = (await world.runtime.calls.read(context_id)).items
         assert call.status == "failed"

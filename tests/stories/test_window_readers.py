@@ -12,6 +12,7 @@ from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
 from tests.support.full_windows import MANY_WORDS, SmallWindowWorld
 from tests.support.held_store import settle
+from tests.support.live_contexts import live_context
 from tests.support.valid_requests import assert_valid_request
 
 
@@ -44,11 +45,11 @@ async def test_concurrent_readers_load_each_message_into_the_history_once(tmp_pa
     context_id = await before.start()
     for _ in range(3):
         await before.turn(context_id)
-    tokens = (await before.runtime.meter(context_id)).tokens
+    tokens = (await before.runtime.window.meter(context_id)).tokens
     world = World(tmp_path, Answer(text="yes"), store=store, ids_from=10**6)
-    meters = await asyncio.gather(*(world.runtime.meter(context_id) for _ in range(5)))
+    meters = await asyncio.gather(*(world.runtime.window.meter(context_id) for _ in range(5)))
     assert {meter.tokens for meter in meters} == {tokens}
-    await asyncio.gather(world.turn(context_id), *(world.runtime.meter(context_id) for _ in range(5)))
+    await asyncio.gather(world.turn(context_id), *(world.runtime.window.meter(context_id) for _ in range(5)))
     (request,) = world.model.requests
     assert len(request.messages) == 7
     assert_valid_request(request)
@@ -58,12 +59,12 @@ async def test_a_meter_read_during_a_compression_counts_the_compressed_branch(tm
     store = SlowReadingStore()
     world = SmallWindowWorld(tmp_path, store=store)
     context_id = await world.filled()
-    live = await world.runtime.context(context_id)
+    live = await live_context(world.runtime, context_id)
     live.history_cache.forget()
     store.hold = release = asyncio.Event()
-    looking = asyncio.create_task(world.runtime.meter(context_id))
+    looking = asyncio.create_task(world.runtime.window.meter(context_id))
     await settle()
     await world.turn(context_id, f"and then {MANY_WORDS}")
     assert len(world.compressions()) == 1
     release.set()
-    assert (await looking).tokens == (await world.runtime.meter(context_id)).tokens
+    assert (await looking).tokens == (await world.runtime.window.meter(context_id)).tokens

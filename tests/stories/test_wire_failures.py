@@ -23,6 +23,7 @@ from pilothouse.testing.world import World
 from pilothouse.window.summary import INSTRUCTION
 from tests.support.assertions import content_of
 from tests.support.full_windows import WORDS
+from tests.support.live_contexts import live_context
 
 RETRIES = 2
 SILENCE = 0.3  # for cases of silence; in others a slow machine must not decide
@@ -168,7 +169,7 @@ failures = pytest.mark.parametrize("name", FAILURES)
 
 
 async def errors(world: World, context_id: str) -> list[ErrorMessage]:
-    messages = await world.runtime.read_messages(context_id, limit=1000)
+    messages = await world.runtime.messages.read(context_id, limit=1000)
     return [message for message in messages if isinstance(message, ErrorMessage)]
 
 
@@ -189,8 +190,8 @@ def check_error(error: Message, code: Code, params: dict[str, Any]) -> Reason:
 
 async def continue_or_send(world: World, context_id: str, how: str | None) -> None:
     if how is None:
-        await world.runtime.continue_turn(context_id)
-        await world.runtime.rested(context_id)
+        await world.runtime.turns.continue_(context_id)
+        await world.runtime.turns.rested(context_id)
     else:
         await world.turn(context_id, how)
 
@@ -204,10 +205,10 @@ async def test_a_provider_failure_is_reported_and_the_conversation_continues(
     async with wired(tmp_path, [LOOKS, *[failure.refusal] * failure.times, FINE]) as (world, wire):
         context_id = await world.start()
         await world.turn(context_id, "please look")
-        live = await world.runtime.context(context_id)
+        live = await live_context(world.runtime, context_id)
         assert (live.state, live.core.last_turn, live.core.turn) == (Idle(), "error", None)
         assert len(wire.requests) == 1 + failure.times
-        messages = await world.runtime.read_messages(context_id)
+        messages = await world.runtime.messages.read(context_id)
         reason = check_error(messages[-1], failure.code, failure.params)
         texts = [message for message in messages if isinstance(message, Text) and message.role == "assistant"]
         partials = [] if failure.partial is None else [(failure.partial, "cut")]
@@ -216,7 +217,7 @@ async def test_a_provider_failure_is_reported_and_the_conversation_continues(
 
         await continue_or_send(world, context_id, how)
         assert (live.state, live.core.last_turn) == (Idle(), "complete")
-        assert content_of((await world.runtime.read_messages(context_id))[-1]) == "all is well"
+        assert content_of((await world.runtime.messages.read(context_id))[-1]) == "all is well"
         assert world.look.ran == ["before"], "it goes on from where it was"
         assert world.change.ran == [], "nothing of a cut call runs"
         sent = wire.requests[-1]["messages"][1:]
@@ -252,11 +253,11 @@ async def test_an_unreachable_provider_is_reported_and_used_once_it_is_back(tmp_
         await world.turn(context_id, "are you there?")
         (error,) = await errors(world, context_id)
         check_error(error, Code.MODEL_CONNECT, {"address": f"{address}/chat/completions"})
-        assert isinstance((await world.runtime.context(context_id)).state, Idle)
+        assert isinstance((await world.runtime.contexts.get(context_id)).state, Idle)
         port = int(address.split(":")[2].split("/")[0])
         wire._server = await asyncio.start_server(wire._serve, "127.0.0.1", port)
         await continue_or_send(world, context_id, None)
-        assert content_of((await world.runtime.read_messages(context_id))[-1]) == "all is well"
+        assert content_of((await world.runtime.messages.read(context_id))[-1]) == "all is well"
         assert "127.0.0.1" not in json.dumps(wire.requests[-1]["messages"][1:])
         await world.runtime.close()
 
@@ -310,7 +311,7 @@ async def context_to_summarize(world: World) -> str:
 
 
 async def summaries(world: World, context_id: str) -> list[SystemControl]:
-    messages = await world.runtime.read_messages(context_id, limit=1000)
+    messages = await world.runtime.messages.read(context_id, limit=1000)
     return [message for message in messages if isinstance(message, SystemControl) and message.kind == "summary"]
 
 
@@ -325,7 +326,7 @@ async def test_a_request_that_is_too_long_is_compressed_once_and_sent_again(tmp_
         refused, sent = wire.requests_for("turn")[-2:]
         assert len(sent["messages"]) < len(refused["messages"])
         assert "In short." in sent["messages"][1]["content"]
-        assert content_of((await world.runtime.read_messages(context_id))[-1]) == "all is well"
+        assert content_of((await world.runtime.messages.read(context_id))[-1]) == "all is well"
         assert world.ambient.slept == [0], "there is nothing to wait for"
 
 
@@ -337,12 +338,12 @@ async def test_the_window_size_is_learned_from_a_refusal_that_names_it(tmp_path:
     window = None if server in SAYS_NOTHING else 4096 if "vLLM" in server else 8192
     async with wired(tmp_path, [*TALKS, TOO_LONG[server], FINE], [IN_SHORT]) as (world, _):
         context_id = await context_to_summarize(world)
-        before = (await world.runtime.meter(context_id)).budget
+        before = (await world.runtime.window.meter(context_id)).budget
         assert before > 8192
         await world.turn(context_id, "and now?")
-        assert (await world.runtime.meter(context_id)).budget == (window or before)
+        assert (await world.runtime.window.meter(context_id)).budget == (window or before)
         fresh = await world.start()
-        assert (await world.runtime.meter(fresh)).budget == (window or before), (
+        assert (await world.runtime.window.meter(fresh)).budget == (window or before), (
             "it is the model's, not the conversation's"
         )
 
@@ -353,13 +354,13 @@ async def test_a_request_that_stays_too_long_is_an_error_and_can_be_continued(tm
     async with wired(tmp_path, [*TALKS, reply, reply, FINE], [IN_SHORT]) as (world, wire):
         context_id = await context_to_summarize(world)
         await world.turn(context_id, "and now?")
-        live = await world.runtime.context(context_id)
+        live = await world.runtime.contexts.get(context_id)
         assert (live.state, live.core.last_turn) == (Idle(), "error")
         (error,) = await errors(world, context_id)
         reason = check_error(error, Code.MODEL_TOO_LONG, {})
         assert len(await summaries(world, context_id)) == 1
         await continue_or_send(world, context_id, None)
-        assert content_of((await world.runtime.read_messages(context_id))[-1]) == "all is well"
+        assert content_of((await world.runtime.messages.read(context_id))[-1]) == "all is well"
         assert translate(reason) not in json.dumps(wire.requests[-1])
         assert len(wire.requests_for("summary")) == 1
 
@@ -380,7 +381,7 @@ async def test_without_auto_compress_fewer_messages_are_sent(tmp_path: Path) -> 
         context_id = await context_to_summarize(world)
         await world.turn(context_id, "and now?")
         assert await errors(world, context_id) == []
-        assert (await world.runtime.context(context_id)).core.last_turn == "complete"
+        assert (await world.runtime.contexts.get(context_id)).core.last_turn == "complete"
         *_, refused, sent = (len(json.dumps(request)) for request in wire.requests)
         assert sent < refused
         assert await summaries(world, context_id) == []
@@ -400,7 +401,7 @@ async def test_a_turn_continues_without_a_summary_when_the_model_gives_none(tmp_
     async with wired(tmp_path, [*TALKS, TOO_LONG["OpenAI"], FINE], [reply, reply]) as (world, wire):
         context_id = await context_to_summarize(world)
         await world.turn(context_id, "and now?")
-        live = await world.runtime.context(context_id)
+        live = await world.runtime.contexts.get(context_id)
         assert (live.state, live.core.last_turn) == (Idle(), "complete")
         (summary,) = await summaries(world, context_id)
         assert summary.detail["how"] == "truncated"
@@ -410,5 +411,5 @@ async def test_a_turn_continues_without_a_summary_when_the_model_gives_none(tmp_
             assert words not in summary.content, "neither the error nor half of an answer is told as a summary"
         assert await errors(world, context_id) == []
         assert world.change.ran == []
-        assert content_of((await world.runtime.read_messages(context_id))[-1]) == "all is well"
+        assert content_of((await world.runtime.messages.read(context_id))[-1]) == "all is well"
         assert summary.content in wire.requests[-1]["messages"][1]["content"]

@@ -14,6 +14,7 @@ from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.testing import wire
 from tests.support.assertions import file_store
+from tests.support.live_contexts import live_context, live_context_at_rest, pool_of
 
 BUDGET = Budget(tokens=4000, recent=2)
 PHASES = ("auto", "by hand", "undo", "undo again")
@@ -29,31 +30,31 @@ async def run_compressions(
     """`act` runs a command under its name and records the acknowledgement; `begins` is called at each phase."""
 
     async def say(text: str) -> None:
-        await act("said", lambda: runtime.send(name, text))
+        await act("said", lambda: runtime.messages.send(name, text))
         await settle(runtime, name)
 
     async def fill() -> None:
-        while (meter := await runtime.meter(name)).tokens + 900 < meter.trigger:
+        while (meter := await runtime.window.meter(name)).tokens + 900 < meter.trigger:
             await say(_MESSAGE)
 
     async def write_out() -> None:
-        await file_store(runtime.dependencies.store).checkpoint(ContextId(name))
+        await file_store(pool_of(runtime).dependencies.store).checkpoint(ContextId(name))
 
-    await act("created", lambda: runtime.create_context(workspace, context_id=name))
+    await act("created", lambda: runtime.contexts.create(workspace, context_id=name))
     await fill()
     begins("auto")
     await say(_LARGE)
     await write_out()
     await fill()
     begins("by hand")
-    await act("compressed", lambda: runtime.compress(name))
+    await act("compressed", lambda: runtime.compression.compress(name))
     await write_out()
     await say("between")
     begins("undo")
-    await act("undone", lambda: runtime.undo_compression(name))
+    await act("undone", lambda: runtime.compression.undo(name))
     await write_out()
     begins("undo again")
-    await act("undone", lambda: runtime.undo_compression(name))
+    await act("undone", lambda: runtime.compression.undo(name))
     await write_out()
     await say("last")
 
@@ -61,48 +62,48 @@ async def run_compressions(
 async def settle(runtime: Runtime, name: str) -> None:
     """Continue until a turn is complete. Raises: StoreError."""
     while True:
-        live = await runtime.rested(name)
+        live = await live_context_at_rest(runtime, name)
         match live.state:
             case WaitingForRecovery() | Failed():
-                await runtime.continue_turn(name)
+                await runtime.turns.continue_(name)
             case Idle() if live.core.last_turn == "complete":
                 return
             case _:
-                await runtime.continue_turn(name)
+                await runtime.turns.continue_(name)
 
 
 async def check(runtime: Runtime, name: str, user_ids: list[str], steps: list[str]) -> None:
     """The state is before or after, never between; nothing acknowledged is lost; compressions can be undone."""
     if "created" not in steps:
         return
-    live = await runtime.context(name)
+    live = await live_context(runtime, name)
     assert is_resting(live.state)
     assert not isinstance(live.state, Failed)
     whole = await unfolded(runtime, live, MAIN)
     await _check_said(runtime, live, whole, user_ids)
     await _check_chain(runtime, live)
     _check_steps(live, steps)
-    wire.check((await runtime.read_window(name)).request)
-    assert (await runtime.audit(name)).chain.whole
+    wire.check((await runtime.window.read(name)).request)
+    assert (await runtime.contexts.audit(name)).chain.whole
     if not isinstance(live.state, Idle):
-        await runtime.cancel(name)
+        await runtime.turns.cancel(name)
     while live.branches[MAIN].compressed is not None:
-        await runtime.undo_compression(name)
-    ids = await runtime.dependencies.store.branch_ids(live.id, MAIN)
+        await runtime.compression.undo(name)
+    ids = await pool_of(runtime).dependencies.store.branch_ids(live.id, MAIN)
     assert ids[: len(whole)] == whole
     assert list(live.branches) == [MAIN]
-    wire.check((await runtime.read_window(name)).request)
+    wire.check((await runtime.window.read(name)).request)
 
 
 async def unfolded(runtime: Runtime, live: LiveContext, branch: str) -> list[MessageId]:
     """Every message ever on a branch, in order, as undoing all compressions would restore it."""
-    own = await runtime.dependencies.store.branch_ids(live.id, branch)
+    own = await pool_of(runtime).dependencies.store.branch_ids(live.id, branch)
     done = live.branches[branch].compressed
     return own if done is None else [*await unfolded(runtime, live, done.original), *own[done.replacement_length :]]
 
 
 async def _check_said(runtime: Runtime, live: LiveContext, whole: list[MessageId], user_ids: list[str]) -> None:
-    messages = await runtime.dependencies.store.messages(live.id, whole)
+    messages = await pool_of(runtime).dependencies.store.messages(live.id, whole)
     ids = [message.id for message in messages if isinstance(message, Text) and message.role == "user"]
     assert ids[: len(user_ids)] == user_ids, "what was acknowledged is there, in its order"
     assert len(ids) <= len(user_ids) + 1, "and at most the one that was being sent"
@@ -115,11 +116,11 @@ async def _check_chain(runtime: Runtime, live: LiveContext) -> None:
     needed = {branch.compressed.original for branch in live.branches.values() if branch.compressed is not None}
     assert originals == needed == set(live.branches) - {MAIN}
     for branch in live.branches.values():
-        ids = await runtime.dependencies.store.branch_ids(live.id, branch.name)
+        ids = await pool_of(runtime).dependencies.store.branch_ids(live.id, branch.name)
         assert len(ids) == branch.length == len(set(ids))
         if (done := branch.compressed) is None:
             continue
-        before = await runtime.dependencies.store.branch_ids(live.id, done.original)
+        before = await pool_of(runtime).dependencies.store.branch_ids(live.id, done.original)
         assert len(before) == done.length
         assert ids[0] == done.summary_id
         assert ids[1 : done.replacement_length] == before[len(before) - done.replacement_length + 1 :]
@@ -140,11 +141,11 @@ def _check_steps(live: LiveContext, steps: list[str]) -> None:
 
 async def send_and_wait(runtime: Runtime, name: str) -> None:
     """Send one more message and wait for the answer."""
-    await runtime.send(name, "still there?")
-    live = await runtime.rested(name)
+    await runtime.messages.send(name, "still there?")
+    live = await live_context_at_rest(runtime, name)
     assert live.core.last_turn == "complete"
     try:
-        await runtime.compress(name)
+        await runtime.compression.compress(name)
     except Conflict:
         return
     assert live.branches[MAIN].compressed is not None

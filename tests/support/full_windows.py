@@ -96,7 +96,7 @@ class SmallWindowWorld(World):
         return list(await self.dependencies.store.branch_ids(context_id, branch))
 
     async def messages(self, context_id: str, branch: str | None = None) -> list[Message]:
-        return await self.runtime.read_messages(context_id, branch=branch, limit=10**6)
+        return await self.runtime.messages.read(context_id, branch=branch, limit=10**6)
 
     async def summaries(self, context_id: str, branch: str | None = None) -> list[SystemControl]:
         """The summaries on a branch."""
@@ -105,7 +105,7 @@ class SmallWindowWorld(World):
 
     async def fill(self, context_id: str) -> None:
         """Turns, until a message of many words is too much for the window."""
-        while (meter := await self.runtime.meter(context_id)).tokens + 300 < meter.trigger:
+        while (meter := await self.runtime.window.meter(context_id)).tokens + 300 < meter.trigger:
             await self.turn(context_id, f"question {len(self.model.requests)} {WORDS}")
 
     async def filled(self, mode: str = "agent") -> ContextId:

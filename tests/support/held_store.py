@@ -100,14 +100,14 @@ def family(tmp_path: Path, *answers: Answer, **options: Any) -> World:
 
 
 async def child_of(world: World, context_id: str) -> ContextId:
-    (child,) = (await world.runtime.contexts(parent=context_id)).items
+    (child,) = (await world.runtime.contexts.list(parent=context_id)).items
     return child.context_id
 
 
 async def waiting_child(world: World, context_id: str) -> ContextId:
     while True:
         await asyncio.sleep(0)
-        for summary in (await world.runtime.contexts(parent=context_id)).items:
+        for summary in (await world.runtime.contexts.list(parent=context_id)).items:
             if isinstance(summary.state, AwaitingToolApproval):
                 return summary.context_id
 
@@ -115,6 +115,6 @@ async def waiting_child(world: World, context_id: str) -> ContextId:
 async def sent_and_waiting(world: World) -> tuple[ContextId, ContextId]:
     """A parent at work, and its sub-agent, which waits for the person."""
     context_id = await world.start()
-    await world.runtime.set_policy(context_id, Policy(kind="white_list", tools=frozenset({"delegate"})))
-    await world.runtime.send(context_id, "go")
+    await world.runtime.modes.set_policy(context_id, Policy(kind="white_list", tools=frozenset({"delegate"})))
+    await world.runtime.messages.send(context_id, "go")
     return context_id, await waiting_child(world, context_id)

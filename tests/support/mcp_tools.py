@@ -18,6 +18,7 @@ from pilothouse.testing.world import World
 from pilothouse.tools.base import Tool
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.mcp.definitions import MCPServerDefinition, mcp_server_warnings
+from tests.support.live_contexts import pool_of
 from tests.support.scale import HANG_SECONDS
 
 PROGRAM = Path(__file__).with_name("mcp_tools_program.py")
@@ -93,7 +94,7 @@ def world_with_tools(folder: Path, *answers: Answer, workspace: Path | None = No
 
 
 async def ready(runtime: Runtime, *names: str, folders: Sequence[str] = ()) -> None:
-    servers = runtime.dependencies.mcp_servers
+    servers = pool_of(runtime).dependencies.mcp_servers
     assert servers is not None
     for name in names:
         connection = servers.find(name, set(folders))

@@ -223,7 +223,7 @@ async def approved_cards(tmp_path: Path) -> AsyncIterator[tuple[World, str, Appr
 
 
 async def statuses(world: World, context_id: str) -> dict[str, str]:
-    await world.runtime.rested(context_id)
+    await world.runtime.turns.rested(context_id)
     return {call.arguments["text"]: call.status for call in await world.dependencies.store.calls(ContextId(context_id))}
 
 
@@ -231,8 +231,8 @@ async def test_a_call_that_was_decided_elsewhere_meanwhile_costs_no_other_decisi
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with approved_cards(tmp_path) as (world, context_id, cards):
-        _, second, _ = await world.runtime.pending_calls(context_id)
-        await world.runtime.decide(context_id, [PersonsDecision(second.id, "reject", second.digest)])
+        _, second, _ = await world.runtime.calls.pending(context_id)
+        await world.runtime.calls.decide(context_id, [PersonsDecision(second.id, "reject", second.digest)])
         capsys.readouterr()
         await cards.apply()
         assert capsys.readouterr().out.count("│") == 1, "the refusal is told once"
@@ -248,7 +248,7 @@ async def test_a_call_that_changed_since_its_card_was_shown_costs_no_other_decis
         capsys.readouterr()
         await cards.apply()
         assert capsys.readouterr().out.count("│") == 1, "the refusal is told once"
-        assert [call.id for call in await world.runtime.pending_calls(context_id)] == [second.id]
+        assert [call.id for call in await world.runtime.calls.pending(context_id)] == [second.id]
         assert await statuses(world, context_id) == {"one": "executed", "two": "pending", "three": "executed"}
 
 

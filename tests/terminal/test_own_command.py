@@ -134,7 +134,7 @@ class _NoTerminal:
 
 
 async def noted(world: World, context_id: str) -> list[Any]:
-    entries = (await world.runtime.audit(context_id)).entries
+    entries = (await world.runtime.contexts.audit(context_id)).entries
     return [entry.detail for entry in entries if entry.kind == "command_by_person"]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pilothouse.runtime.events.turn_events import branch_end
+from pilothouse.runtime.events.turn_events import EventCommands, branch_end
 from pilothouse.terminal import repl
 from pilothouse.terminal.line_reader import LineReader
 from pilothouse.testing.world import World
@@ -243,14 +243,14 @@ async def test_a_command_that_still_asks_when_the_turn_ends_is_done(
         yield
 
     monkeypatch.setattr(repl, "LineReader", lambda: _TypedLines(line))
-    monkeypatch.setattr(repl, "stream_events", turn)
+    monkeypatch.setattr(EventCommands, "of_context", turn)
     async with world.runtime, asyncio.timeout(HANG_SECONDS):
         context_id = await world.start("review")
         conversation = repl.Conversation(world.runtime, context_id, "en")
         monkeypatch.setattr(conversation, "_confirm_started_calls", ask)
-        await conversation._show(branch_end(await world.runtime.context(context_id)))
+        await conversation._show(branch_end(await world.runtime.contexts.get(context_id)))
         assert shown_for == ["/mode agent"]
-        assert (await world.runtime.context(context_id)).core.mode == "agent"
+        assert (await world.runtime.contexts.get(context_id)).core.mode == "agent"
 
 
 async def test_a_pasted_text_that_begins_with_a_slash_is_sent_during_a_turn(
@@ -269,10 +269,10 @@ async def test_a_pasted_text_that_begins_with_a_slash_is_sent_during_a_turn(
         yield
 
     monkeypatch.setattr(repl, "LineReader", lambda: _TypedLines("/mode agent\nand more"))
-    monkeypatch.setattr(repl, "stream_events", turn)
+    monkeypatch.setattr(EventCommands, "of_context", turn)
     async with world.runtime, asyncio.timeout(HANG_SECONDS):
         context_id = await world.start("review")
         conversation = repl.Conversation(world.runtime, context_id, "en")
         monkeypatch.setattr(conversation, "_send", send)
-        await conversation._show(branch_end(await world.runtime.context(context_id)))
+        await conversation._show(branch_end(await world.runtime.contexts.get(context_id)))
     assert texts == ["/mode agent\nand more"]

@@ -27,8 +27,8 @@ def home(tmp_path: Path) -> Path:
 
 
 async def results(world: World, context_id: str) -> list[str]:
-    calls = (await world.runtime.read_calls(context_id)).items
-    messages = await world.runtime.read_messages(context_id, ids=[call.result_id or MessageId("") for call in calls])
+    calls = (await world.runtime.calls.read(context_id)).items
+    messages = await world.runtime.messages.read(context_id, ids=[call.result_id or MessageId("") for call in calls])
     return [getattr(message, "content", "") for message in messages]
 
 
@@ -62,9 +62,9 @@ async def test_the_file_finder_and_the_overview_skip_data_directories(home: Path
     async with world.runtime:
         context_id = await world.start()
         await world.turn(context_id)
-        listing = await world.runtime.find_files(context_id, "metadata", 50)
+        listing = await world.runtime.workspaces.find_files(context_id, "metadata", 50)
         assert [file.path for file in listing.items] == []
-        every = await world.runtime.find_files(context_id, "", 50)
+        every = await world.runtime.workspaces.find_files(context_id, "", 50)
         assert not any("contexts" in file.path for file in every.items)
 
 
@@ -74,7 +74,7 @@ async def test_a_file_in_a_data_directory_cannot_be_read(home: Path, path: str) 
     async with world.runtime:
         context_id = await world.start()
         await world.turn(context_id)
-        (call,) = (await world.runtime.read_calls(context_id)).items
+        (call,) = (await world.runtime.calls.read(context_id)).items
         assert (call.status, call.reason and call.reason.code) == ("denied", Code.PROTECTED_PATH)
 
 

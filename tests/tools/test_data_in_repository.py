@@ -141,7 +141,7 @@ async def test_the_refusal_names_a_command_that_works(repository: Path) -> None:
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id, "go")
-        refused, done = (await world.runtime.read_calls(context_id)).items
+        refused, done = (await world.runtime.calls.read(context_id)).items
     assert (refused.status, done.status, done.exit_status) == ("denied", "executed", 0)
     assert refused.reason is not None
     assert COMMAND in translate(refused.reason)

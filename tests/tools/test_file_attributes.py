@@ -61,7 +61,7 @@ async def test_a_read_only_file_waits_for_the_person_even_in_agent(tmp_path: Pat
     world = World(tmp_path, call_answer(writes("a")), DONE, tools=builtin_tools(os.environ))
     context_id = await world.start("agent")
     await world.turn(context_id)
-    (pending,) = await world.runtime.pending_calls(context_id)
+    (pending,) = await world.runtime.calls.pending(context_id)
     assert present(pending.reason).code is Code.FILE_READ_ONLY
     assert (tmp_path / "a").read_text() == "old"
 

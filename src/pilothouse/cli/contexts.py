@@ -20,11 +20,11 @@ async def contexts_command(options: argparse.Namespace, runtime: Runtime, langua
             await _import(options, runtime, language)
         case "archive" | "restore":
             is_archive = options.action == "archive"
-            await runtime.archive(options.id, archived=is_archive)
+            await runtime.contexts.change(options.id, archived=is_archive)
             text = "archived" if is_archive else "unarchived"
             print(visible(ui_text("terminal", text, language, context_id=options.id)))
         case "delete":
-            await runtime.delete_context(options.id)
+            await runtime.contexts.delete(options.id)
             print(visible(ui_text("terminal", "deleted", language, context_id=options.id)))
         case _:
             await _list(runtime, language, archived=options.archived)
@@ -32,7 +32,7 @@ async def contexts_command(options: argparse.Namespace, runtime: Runtime, langua
 
 
 async def _import(options: argparse.Namespace, runtime: Runtime, language: Language) -> None:
-    imported = await runtime.import_context(
+    imported = await runtime.imports.create(
         options.file.read_bytes(), context_id=options.new_id, workspace=options.workspace, grants=options.with_grants
     )
     print(visible(ui_text("terminal", "imported", language, context_id=imported.context_id)))
@@ -46,7 +46,7 @@ async def _import(options: argparse.Namespace, runtime: Runtime, language: Langu
 async def _list(runtime: Runtime, language: Language, *, archived: bool) -> None:
     cursor = None
     while True:
-        page = await runtime.contexts(archived=archived, cursor=cursor)
+        page = await runtime.contexts.list(archived=archived, cursor=cursor)
         if not page.items and cursor is None:
             print(ui_text("terminal", "no_contexts", language))
         for summary in page.items:

@@ -192,9 +192,9 @@ async def _dispatch(
     if context_id is None:
         workspace = options.workspace or Path.cwd()
         model = settings.model.name if options.model is not None else None  # --model overrides the model of a persona
-        context_id = await runtime.create_context(workspace, mode=settings.mode, persona=persona, model=model)
+        context_id = await runtime.contexts.create(workspace, mode=settings.mode, persona=persona, model=model)
     elif options.persona is not None:
-        await runtime.set_persona(context_id, persona)
+        await runtime.modes.set_persona(context_id, persona)
     if prompt is not None:
         return await run(
             runtime,

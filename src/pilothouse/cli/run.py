@@ -24,7 +24,7 @@ from pilothouse.domain.states import (
 )
 from pilothouse.domain.value import Value
 from pilothouse.i18n import translate, translate_exit_status, ui_text
-from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.context.snapshot import ContextSnapshot
 from pilothouse.runtime.events.turn_events import (
     AnswerCut,
     MessageAdded,
@@ -35,7 +35,6 @@ from pilothouse.runtime.events.turn_events import (
     ToolOutputAdded,
     TurnEvent,
     branch_end,
-    stream_events,
 )
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.event_lines import read_call_name, retry_line
@@ -95,11 +94,10 @@ async def run(
     err: TextIO = sys.stderr,
 ) -> ExitCode:
     """Run one turn. Raises: PilothouseError when the message is refused."""
-    live = await runtime.context(context_id)
-    place = branch_end(live)
-    await runtime.send(context_id, prompt, mode=mode)
+    place = branch_end(await runtime.contexts.get(context_id))
+    await runtime.messages.send(context_id, prompt, mode=mode)
     record = _TurnRecord()
-    async for event in stream_events(runtime, context_id, start=place):
+    async for event in runtime.events.of_context(context_id, start=place):
         record.take(event)
         if output != "stream-json" and isinstance(event, StateEntered) and isinstance(event.state, TransientError):
             _print_note(err, retry_line(event.state, language))
@@ -109,15 +107,16 @@ async def run(
             _print_line(_stream_record(event), out)
         if isinstance(event, QuestionAsked):  # a script cannot answer
             with suppress(RequestError):
-                await runtime.decline(context_id, by="runtime")
+                await runtime.calls.decline(context_id, by="runtime")
         if isinstance(event, SubagentWaiting):
-            child = await runtime.context(event.context_id)
-            while child.calls_with_questions():
-                await runtime.decline(child.id, by="runtime")
-            if child.is_waiting():  # a script cannot decide: the call stays pending for a person
-                live = child
+            child = await runtime.contexts.get(event.context_id)
+            while child.questions:
+                await runtime.calls.decline(child.id, by="runtime")
+                child = await runtime.contexts.get(child.id)
+            if child.is_waiting:  # a script cannot decide: the call stays pending for a person
+                context_id = child.id
                 break
-    result = await _result(runtime, live, record, language)
+    result = await _result(runtime, await runtime.contexts.get(context_id), record, language)
     if output == "text":
         out.write("\n" if record.text and not record.text.endswith("\n") else "")
         _print_outcome(result, err, language, program)
@@ -141,8 +140,8 @@ class _TurnRecord:
                 self.error = message.reason
 
 
-async def _result(runtime: Runtime, live: LiveContext, record: _TurnRecord, language: Language) -> Result:
-    pending = await runtime.pending_calls(live.id)
+async def _result(runtime: Runtime, live: ContextSnapshot, record: _TurnRecord, language: Language) -> Result:
+    pending = await runtime.calls.pending(live.id)
     error = _stop_reason(live.state) or record.error
     return Result(
         context_id=live.id,
@@ -166,7 +165,7 @@ def _stop_reason(state: State) -> Reason | None:
             return None
 
 
-def _exit_code(live: LiveContext, error: Reason | None) -> ExitCode:
+def _exit_code(live: ContextSnapshot, error: Reason | None) -> ExitCode:
     if isinstance(live.state, AwaitingToolApproval | AwaitingUserAnswer):
         return ExitCode.NOT_ALLOWED
     if isinstance(live.state, WaitingForRecovery):

@@ -38,20 +38,19 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
     sock = listen(host, ports[0] if ports else None, tokens)
     port = sock.getsockname()[1]
     tokens.prepare()
-    provider = runtime.dependencies.provider
-    set_up_logs(lambda: [*tokens.secrets(), *(provider.secrets() if provider is not None else [])])
+    set_up_logs(lambda: [*tokens.secrets(), *runtime.providers.secrets()])
     warnings = [
         *settings.configuration.warnings(),
         *shared_server_warnings(tokens),
         *unused_table_warnings(settings, tokens),
     ]
-    warnings += placement_warnings(settings.data_dir, runtime.dependencies.roots)
+    warnings += placement_warnings(settings.data_dir, runtime.workspaces.roots)
     for warning in warnings:
         _LOG.warning(translate(warning))
     server_state = make_server_state(
         runtime,
         tokens,
-        workspace=workspace_of(options, runtime.dependencies.roots),
+        workspace=workspace_of(options, runtime.workspaces.roots),
         warnings=warnings,
         host=host,
         port=port,
@@ -68,9 +67,9 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
     gc.set_threshold(_GC_THRESHOLD_ALLOCATIONS)
 
     def ready() -> None:
-        demo = ui_text("serve", "demo", language) if runtime.dependencies.is_demo else ""
+        demo = ui_text("serve", "demo", language) if runtime.providers.current().is_demo else ""
         print(f"Pilothouse {__version__} · {ui_text('serve', 'model', language)} {settings.model.name}{demo}")
-        print(f"{ui_text('serve', 'roots', language)} {', '.join(map(str, runtime.dependencies.roots))}")
+        print(f"{ui_text('serve', 'roots', language)} {', '.join(map(str, runtime.workspaces.roots))}")
         print(f"{ui_text('serve', 'workspace', language)} {server_state.workspace(None, LOCAL)}")
         command = _open_command(options)
         if not sys.stdout.isatty():  # a log must not contain a sign-in link

@@ -1,11 +1,10 @@
 """`ContextPool`: opens, recovers, drives and evicts the contexts in memory."""
 
 import asyncio
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from typing import Any, Protocol
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import ContextCore, check_context_id
@@ -27,11 +26,27 @@ from pilothouse.tools.file_index import FileIndex
 _MAX_ANCESTORS = 16
 
 
-class ContextPool(ABC):
+class Delegate(Protocol):
+    """Lets a sub-agent of a context do a task, and returns its answer."""
+
+    def __call__(self, pool: "ContextPool", live: LiveContext, task: str, mode: str | None) -> Awaitable[str]: ...
+
+
+class ContextPool:
     """The contexts in memory. Only the holder of a context's lock writes to it; one task drives a working context."""
 
-    def __init__(self, dependencies: RuntimeDependencies) -> None:
+    def __init__(
+        self,
+        dependencies: RuntimeDependencies,
+        *,
+        take_queued: Callable[["ContextPool", LiveContext], Awaitable[bool]],
+        delegate: Delegate,
+    ) -> None:
+        """`take_queued` begins the turn of the next queued message, if that message is due, and returns whether a turn
+        began. `delegate` runs sub-agents. Both are commands, which build on the pool."""
         self.dependencies = dependencies
+        self._take_queued = take_queued
+        self._delegate = delegate
         self.user_rules = UserRules(dependencies)
         self.retired_adapters: list[Adapter] = []
         """Replaced adapters, which may still be streaming. They are closed with the runtime."""
@@ -244,7 +259,7 @@ class ContextPool(ABC):
         try:
             await self._drive_turn(turn)
             # A queued message is due, or a message was sent while this turn was being closed.
-            while await self.take_queued(live) or type(live.state) in STEPS:
+            while await self._take_queued(self, live) or type(live.state) in STEPS:
                 await self._drive_turn(turn_of(live))
         finally:
             # No await between the last check of the state and this line, so no working state is left without a task.
@@ -264,13 +279,9 @@ class ContextPool(ABC):
         finally:
             turn.settled.set()
 
-    @abstractmethod
-    async def take_queued(self, live: LiveContext) -> bool:
-        """Begin the turn of the next queued message, if that message is due. Returns whether a turn began."""
-
-    @abstractmethod
     async def delegate(self, live: LiveContext, task: str, mode: str | None) -> str:
         """Let a sub-agent do a task, and return its answer."""
+        return await self._delegate(self, live, task, mode)
 
     async def start(self) -> None:
         """Start the tools that need it, and the connections to MCP servers."""

@@ -45,7 +45,7 @@ class App:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert scope["type"] == "http", "lifespan and WebSocket are switched off"
         request = Request(scope, receive)
-        clock = self._state.runtime.dependencies.ambient.monotonic
+        clock = self._state.runtime.ambient.monotonic
         start_time = clock()
         try:
             response = await self._respond(request)

@@ -9,7 +9,6 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import NotFound
 from pilothouse.domain.merges import MergePlan, Strategy
 from pilothouse.domain.value import MessageId, Value
-from pilothouse.runtime.context.forks import read_forks
 from pilothouse.server.contexts import get
 from pilothouse.server.queries import BranchName, Id, Ids
 from pilothouse.server.state import RequestContext
@@ -57,18 +56,18 @@ class IdsQuery(Value):
 
 
 async def read(request: RequestContext, context_id: str) -> Page[BranchView]:
-    live = await request.runtime.context(context_id)
-    forks = await read_forks(live)
+    live = await request.runtime.contexts.get(context_id)
+    forks = await request.runtime.contexts.forks(live.id)
     branches = list(live.branches.values())
     views = [await branch_view(request.runtime, live.id, branch, fork=forks.get(branch.name)) for branch in branches]
     return Page(tuple(views))
 
 
 async def read_one(request: RequestContext, context_id: str, branch: str, query: IdsQuery) -> BranchView:
-    live = await request.runtime.context(context_id)
+    live = await request.runtime.contexts.get(context_id)
     if branch not in live.branches:
         raise NotFound(Code.UNKNOWN_BRANCH, branch=branch, allowed=", ".join(live.branches))
-    forks = await read_forks(live)
+    forks = await request.runtime.contexts.forks(live.id)
     return await branch_view(
         request.runtime,
         live.id,
@@ -81,7 +80,7 @@ async def read_one(request: RequestContext, context_id: str, branch: str, query:
 
 async def create(request: RequestContext, context_id: str, body: NewBranch) -> BranchView:
     if body.at is not None:
-        await request.runtime.fork(
+        await request.runtime.branches.fork(
             context_id,
             body.name,
             at=MessageId(body.at),
@@ -89,28 +88,28 @@ async def create(request: RequestContext, context_id: str, body: NewBranch) -> B
             prompt_addition=body.prompt_addition,
         )
     else:
-        await request.runtime.create_branch(
+        await request.runtime.branches.create(
             context_id, body.name, source=body.source, prompt_addition=body.prompt_addition
         )
     return await read_one(request, context_id, body.name, IdsQuery())
 
 
 async def change(request: RequestContext, context_id: str, branch: str, body: BranchChange) -> BranchView:
-    await request.runtime.set_prompt_addition(context_id, body.prompt_addition, branch=branch, by=request.user)
+    await request.runtime.branches.set_prompt_addition(context_id, body.prompt_addition, branch=branch, by=request.user)
     return await read_one(request, context_id, branch, IdsQuery())
 
 
 async def activate(request: RequestContext, context_id: str, body: ActiveBranch) -> ContextView:
-    await request.runtime.switch_branch(context_id, body.branch)
+    await request.runtime.branches.switch(context_id, body.branch)
     return await get(request, context_id)
 
 
 async def merge(request: RequestContext, context_id: str, source: str, body: Merge) -> MergePlan:
     if body.preview:
-        return await request.runtime.preview_merge(
+        return await request.runtime.merges.preview(
             context_id, source, target=body.target, strategy=body.strategy, message_ids=body.message_ids
         )
-    return await request.runtime.merge(
+    return await request.runtime.merges.merge(
         context_id,
         source,
         target=body.target,
@@ -121,4 +120,4 @@ async def merge(request: RequestContext, context_id: str, source: str, body: Mer
 
 
 async def delete(request: RequestContext, context_id: str, branch: str) -> None:
-    await request.runtime.delete_branch(context_id, branch, by=request.user)
+    await request.runtime.branches.delete(context_id, branch, by=request.user)

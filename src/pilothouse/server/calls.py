@@ -97,18 +97,18 @@ class WhyStep(Value, kw_only=True):
 
 
 async def read(request: RequestContext, context_id: str, query: CallsQuery) -> Page[CallView]:
-    page = await request.runtime.read_calls(context_id, status=query.status, cursor=query.cursor, limit=query.limit)
+    page = await request.runtime.calls.read(context_id, status=query.status, cursor=query.cursor, limit=query.limit)
     return Page(await call_views(request.runtime, context_id, page.items, with_results=True), page.next)
 
 
 async def read_one(request: RequestContext, context_id: str, call_id: str) -> CallView:
-    record = await request.runtime.call(context_id, call_id)
+    record = await request.runtime.calls.get(context_id, call_id)
     (view,) = await call_views(request.runtime, context_id, [record], with_results=True)
     return view
 
 
 async def preview(request: RequestContext, context_id: str, call_id: str, body: Edit) -> EditPreview:
-    edited = await request.runtime.preview_edit(context_id, call_id, body.arguments)
+    edited = await request.runtime.calls.preview_edit(context_id, call_id, body.arguments)
     return EditPreview(call=edited_call_view(edited), refusal=edited.violation)
 
 
@@ -122,7 +122,7 @@ async def approve(request: RequestContext, context_id: str, call_id: str, body: 
         edited_digest=body.edited_digest,
     )
     (view,) = await _call_views(
-        request, context_id, await request.runtime.decide(context_id, [decision], by=request.user)
+        request, context_id, await request.runtime.calls.decide(context_id, [decision], by=request.user)
     )
     return view
 
@@ -130,18 +130,18 @@ async def approve(request: RequestContext, context_id: str, call_id: str, body: 
 async def reject(request: RequestContext, context_id: str, call_id: str, body: Reject) -> CallView:
     decision = PersonsDecision(id=call_id, verdict="reject", reason=body.reason)
     (view,) = await _call_views(
-        request, context_id, await request.runtime.decide(context_id, [decision], by=request.user)
+        request, context_id, await request.runtime.calls.decide(context_id, [decision], by=request.user)
     )
     return view
 
 
 async def approve_all(request: RequestContext, context_id: str, body: ApproveAll) -> Page[CallView]:
-    records = await request.runtime.approve_all(context_id, ids=body.ids, by=request.user)
+    records = await request.runtime.calls.approve_all(context_id, ids=body.ids, by=request.user)
     return Page(await _call_views(request, context_id, records))
 
 
 async def reject_all(request: RequestContext, context_id: str, body: RejectAll) -> Page[CallView]:
-    records = await request.runtime.reject_all(context_id, ids=body.ids, reason=body.reason, by=request.user)
+    records = await request.runtime.calls.reject_all(context_id, ids=body.ids, reason=body.reason, by=request.user)
     return Page(await _call_views(request, context_id, records))
 
 
@@ -158,7 +158,7 @@ async def decide(request: RequestContext, context_id: str, body: Decide) -> Page
         )
         for each in body.decisions
     ]
-    records = await request.runtime.decide(context_id, decisions, shown=body.shown, by=request.user)
+    records = await request.runtime.calls.decide(context_id, decisions, shown=body.shown, by=request.user)
     return Page(await _call_views(request, context_id, records))
 
 
@@ -167,7 +167,7 @@ async def _call_views(request: RequestContext, context_id: str, records: Sequenc
 
 
 async def explain(request: RequestContext, context_id: str, call_id: str) -> AuditedPage[WhyStep]:
-    explanation = await request.runtime.explain_call(context_id, call_id)
+    explanation = await request.runtime.calls.explain(context_id, call_id)
     items = tuple(
         WhyStep(
             at=step.at,

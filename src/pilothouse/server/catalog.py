@@ -18,7 +18,6 @@ from pilothouse.domain.store_health import MIN_FREE_BYTES, StoreHealth
 from pilothouse.domain.users import LOCAL
 from pilothouse.domain.value import Timestamp, Value
 from pilothouse.i18n import mode_meaning, mode_title, translate, translate_means, translate_promise
-from pilothouse.runtime.commands.contexts import first_mode_in
 from pilothouse.server.queries import Id
 from pilothouse.server.state import RequestContext
 
@@ -132,10 +131,8 @@ class Health(Value, kw_only=True, omit_defaults=False):
 async def modes(request: RequestContext) -> Page[ModeView]:
     preferences = (await request.server.sessions.get(request.user)).preferences
     preferred_modes = (preferences.default_mode, request.server.mode)
-    default = first_mode_in(
-        request.runtime.dependencies, str(request.server.workspace(None, request.user)), preferred_modes
-    )
-    return Page(tuple(_mode_view(mode, request, default) for mode in request.runtime.dependencies.modes.all.values()))
+    default = request.runtime.workspaces.first_mode(str(request.server.workspace(None, request.user)), preferred_modes)
+    return Page(tuple(_mode_view(mode, request, default) for mode in request.runtime.modes.table.all.values()))
 
 
 def _mode_view(mode: Mode, request: RequestContext, default: Mode) -> ModeView:
@@ -155,7 +152,7 @@ async def personas(request: RequestContext, query: PersonaQuery) -> Page[Persona
         workspace = (await request.own(query.context_id)).core.workspace
     else:
         workspace = str(request.server.workspace(None, request.user))
-    personas = request.runtime.dependencies.personas(workspace)
+    personas = request.runtime.workspaces.personas(workspace)
     views = [_persona_view(persona, hidden=False) for persona in personas.values()]
     views += [_persona_view(persona, hidden=True) for persona in personas.hidden]
     return Page(tuple(views))
@@ -168,21 +165,16 @@ def _persona_view(persona: Persona, *, hidden: bool) -> PersonaView:
 
 
 async def models(request: RequestContext) -> Page[ModelView]:
-    return Page(
-        tuple(
-            _model_view(name, request)
-            for name in dict.fromkeys((request.runtime.dependencies.model, *request.runtime.dependencies.models))
-        )
-    )
+    return Page(tuple(_model_view(name, request) for name in request.runtime.providers.models))
 
 
 def _model_view(name: str, request: RequestContext) -> ModelView:
-    dependencies = request.runtime.dependencies
-    facts = dependencies.catalog.facts(name)
+    providers = request.runtime.providers
+    facts = providers.facts(name)
     return ModelView(
         name=name,
-        is_default=name == dependencies.model,
-        is_demo=dependencies.is_demo,
+        is_default=name == providers.models[0],
+        is_demo=providers.current().is_demo,
         window=facts.window,
         vision=facts.vision,
         tokenizer=facts.tokenizer,
@@ -192,9 +184,8 @@ def _model_view(name: str, request: RequestContext) -> ModelView:
 
 
 async def tools(request: RequestContext) -> Page[ToolView]:
-    registry = request.runtime.dependencies.registry
-    all_tools = await request.runtime.known_tools(user=request.user)
-    disabled = await request.runtime.tools_off(user=request.user)
+    all_tools = await request.runtime.tools.known(user=request.user)
+    disabled = await request.runtime.tools.disabled(user=request.user)
     return Page(
         tuple(
             ToolView(
@@ -204,7 +195,7 @@ async def tools(request: RequestContext) -> Page[ToolView]:
                 category=tool.category,
                 effect=tool.effect,
                 enabled=tool.name not in disabled,
-                parameters=registry.describe(tool).parameters,
+                parameters=request.runtime.tools.describe(tool).parameters,
             )
             for tool in all_tools.values()
         )
@@ -216,24 +207,24 @@ class ToolSwitch(Value):
 
 
 async def switch_tool(request: RequestContext, name: str, body: ToolSwitch) -> ToolView:
-    await request.runtime.switch_tool(name, body.enabled, user=request.user)
+    await request.runtime.tools.switch(name, body.enabled, user=request.user)
     return next(view for view in (await tools(request)).items if view.name == name)
 
 
 async def health(request: RequestContext) -> Health:
-    problems = _problems(await request.runtime.dependencies.store.health(), request.language)
+    problems = _problems(await request.runtime.health(), request.language)
     severities = {problem.severity for problem in problems}
     status: Literal["ok", "warning", "failing"] = (
         "failing" if "error" in severities else "warning" if "warning" in severities else "ok"
     )
     # The local user sees the figures of the whole server; others see those of their own contexts.
-    live_contexts = [live for live in request.runtime.in_memory() if request.user in (LOCAL, live.core.owner)]
+    live_contexts = [live for live in request.runtime.contexts.in_memory() if request.user in (LOCAL, live.core.owner)]
     return Health(
         status="stopping" if request.server.stopping.is_set() else status,
         version=__version__,
         user=request.user,
         contexts_in_memory=len(live_contexts),
-        turns_open=sum(live.task is not None for live in live_contexts),
+        turns_open=sum(live.is_driven for live in live_contexts),
         contexts_waiting=sum(isinstance(live.state, WaitingForRecovery) for live in live_contexts),
         sandbox=request.runtime.kernel.is_complete,
         promises=_promises(request.runtime.kernel, request.language),
@@ -269,9 +260,9 @@ def _problems(store: StoreHealth, language: Language) -> tuple[HealthProblem, ..
 
 
 async def metrics(request: RequestContext) -> Response:
-    text = request.server.metrics.text(contexts=len(request.runtime.in_memory()), turns=_open_turns(request))
+    text = request.server.metrics.text(contexts=len(request.runtime.contexts.in_memory()), turns=_open_turns(request))
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 def _open_turns(request: RequestContext) -> int:
-    return sum(live.task is not None for live in request.runtime.in_memory())
+    return sum(live.is_driven for live in request.runtime.contexts.in_memory())

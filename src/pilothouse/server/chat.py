@@ -1,7 +1,7 @@
 """The chat endpoints: one request streams a whole turn as events. A thread is the context with the same id."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -14,8 +14,8 @@ from pilothouse.domain.payloads import FileReferencePayload, Payload, TextPayloa
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, name_of
 from pilothouse.domain.value import CallId, TurnId, Value
 from pilothouse.runtime.commands.calls import PersonsDecision
-from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.events.turn_events import BranchPosition, branch_end, stream_turn_events
+from pilothouse.runtime.context.snapshot import ContextSnapshot
+from pilothouse.runtime.events.turn_events import BranchPosition, branch_end
 from pilothouse.server.chat_events import ChatEventEncoder, error_event, waiting_contexts
 from pilothouse.server.messages import Files
 from pilothouse.server.metrics import StreamSlot
@@ -56,7 +56,7 @@ class ResumeBody(Value, kw_only=True):
 class _StreamedTurn(NamedTuple):
     """The turn to stream."""
 
-    live: LiveContext
+    live: ContextSnapshot
     id: TurnId | None
     position: BranchPosition
     """The end of the branch before the turn's events."""
@@ -75,10 +75,10 @@ async def _start_turn(request: RequestContext, thread_id: str, body: ChatBody) -
     payloads += [FileReferencePayload(path=path) for path in body.files or ()]
     check_payloads(payloads)
     if body.mode is not None:
-        request.runtime.dependencies.modes.named(body.mode)
+        request.runtime.modes.table.named(body.mode)
     live = await _get_or_create_thread(request, thread_id)
     position, title = branch_end(live), live.core.title
-    sent = await request.runtime.send(live.id, payloads, mode=body.mode, by=request.user)
+    sent = await request.runtime.messages.send(live.id, payloads, mode=body.mode, by=request.user)
     return _StreamedTurn(live, sent.turn_id, position, title)
 
 
@@ -97,17 +97,17 @@ async def _resume_turn(request: RequestContext, thread_id: str, body: ResumeBody
     turn = _StreamedTurn(live, live.core.turn.id, branch_end(live), live.core.title, True)
     if body.answers is not None:
         target = _select_context([each for each in waiting if _has_question(each)], body.context_id)
-        await request.runtime.answer(target.id, body.answers, by=request.user)
+        await request.runtime.calls.answer(target.id, body.answers, by=request.user)
     else:
         await _decide(request, waiting, body.decisions or ())
     return turn
 
 
-def _has_question(live: LiveContext) -> bool:
-    return isinstance(live.state, AwaitingUserAnswer) or bool(live.calls_with_questions())
+def _has_question(live: ContextSnapshot) -> bool:
+    return isinstance(live.state, AwaitingUserAnswer) or bool(live.questions)
 
 
-def _select_context(waiting: list[LiveContext], context_id: str | None) -> LiveContext:
+def _select_context(waiting: Sequence[ContextSnapshot], context_id: str | None) -> ContextSnapshot:
     """Return the conversation that an answer is for. Raises: Conflict if there is none, or more than one."""
     matches = [each for each in waiting if context_id in (None, each.id, each.id.partition("~")[0])]
     if not matches:
@@ -117,13 +117,15 @@ def _select_context(waiting: list[LiveContext], context_id: str | None) -> LiveC
     return matches[0]
 
 
-async def _decide(request: RequestContext, waiting: list[LiveContext], decisions: tuple[ResumeDecision, ...]) -> None:
+async def _decide(
+    request: RequestContext, waiting: Sequence[ContextSnapshot], decisions: tuple[ResumeDecision, ...]
+) -> None:
     """Match each decision to a pending call and apply it. Ids match in all waiting conversations; positions only if a
     single conversation waits.
 
     Raises: InvalidInput, NotFound, Conflict.
     """
-    pending = [(each.id, record) for each in waiting for record in await request.runtime.pending_calls(each.id)]
+    pending = [(each.id, record) for each in waiting for record in await request.runtime.calls.pending(each.id)]
     if len(decisions) > len(pending) or not decisions:
         raise InvalidInput(Code.TOO_MANY_DECISIONS, given=len(decisions), pending=len(pending))
     if len(waiting) > 1 and any(each.id is None for each in decisions):
@@ -139,7 +141,7 @@ async def _decide(request: RequestContext, waiting: list[LiveContext], decisions
             raise Conflict(Code.DIGEST_CHANGED, call_id=decision.id)
         by_context.setdefault(owner, []).append(decision)
     for context_id, context_decisions in by_context.items():
-        await request.runtime.decide(context_id, context_decisions, by=request.user)
+        await request.runtime.calls.decide(context_id, context_decisions, by=request.user)
 
 
 def _persons_decision(decision: ResumeDecision, call_id: str) -> PersonsDecision:
@@ -155,14 +157,14 @@ def _persons_decision(decision: ResumeDecision, call_id: str) -> PersonsDecision
     )
 
 
-async def _get_or_create_thread(request: RequestContext, thread_id: str) -> LiveContext:
+async def _get_or_create_thread(request: RequestContext, thread_id: str) -> ContextSnapshot:
     """Return the user's context with this id; create it if it does not exist."""
     check_context_id(thread_id)
     with suppress(NotFound):
         return await request.own(thread_id)
     preferences = (await request.server.sessions.get(request.user)).preferences
     with suppress(Conflict):  # a concurrent request created it
-        await request.runtime.create_context(
+        await request.runtime.contexts.create(
             request.server.workspace(None, request.user),
             usual_modes=(NEW_THREAD_MODE, request.server.mode),
             policy=preferences.tool_approval_policy,
@@ -187,8 +189,8 @@ async def _events(request: RequestContext, turn: _StreamedTurn) -> AsyncGenerato
     try:
         with request.runtime.signals([context_id]) as signals:
             stopping.add_done_callback(lambda _: signals.close())
-            turn_events = stream_turn_events(
-                request.runtime, context_id, turn.id, start=turn.position, has_begun=turn.has_begun, signals=signals
+            turn_events = request.runtime.events.of_turn(
+                context_id, turn.id, start=turn.position, has_begun=turn.has_begun, signals=signals
             )
             async for chunk in encoder.encode(turn_events):
                 yield chunk
@@ -203,19 +205,19 @@ async def _events(request: RequestContext, turn: _StreamedTurn) -> AsyncGenerato
     yield event("done", {})
 
 
-async def _interrupt(request: RequestContext, waiting: list[LiveContext]) -> bytes:
+async def _interrupt(request: RequestContext, waiting: Sequence[ContextSnapshot]) -> bytes:
     """Encode the calls or the questions that wait for a person, with the id of their conversation: a sub-agent has its
     own."""
     calls = []
     for live in waiting:
         if isinstance(live.state, AwaitingToolApproval):
-            for record in await request.runtime.pending_calls(live.id):
+            for record in await request.runtime.calls.pending(live.id):
                 fields = {"id": record.id, "name": record.tool, "args": record.arguments}
                 calls.append({**fields, "digest": record.digest, "preview": record.preview, "context_id": live.id})
     if calls:
         return event("interrupt", {"tool_calls": calls})
     for live in waiting:
-        questions = await request.runtime.open_questions(live.id)
+        questions = await request.runtime.calls.open_questions(live.id)
         if questions:
             return event("interrupt", {"questions": questions[0].arguments["questions"], "context_id": live.id})
     return b""

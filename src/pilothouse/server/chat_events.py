@@ -1,6 +1,6 @@
 """The events of a chat stream: text, starts and ends of tool calls, errors, and the title."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -11,7 +11,7 @@ from pilothouse.domain.messages import ErrorMessage, ToolRequest, ToolResult
 from pilothouse.domain.states import Failed, SavingMessage, WaitingForRecovery
 from pilothouse.domain.value import CallId
 from pilothouse.i18n import translate
-from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.context.snapshot import ContextSnapshot
 from pilothouse.runtime.events.turn_events import (
     AnswerCut,
     MessageAdded,
@@ -40,20 +40,20 @@ class ChatEventEncoder:
         self._arguments: dict[CallId, Any] = {}
         self._started: set[CallId] = set()
         self._has_sent_error = False
-        self._live: LiveContext | None = None
-        self.waiting: list[LiveContext] = []
+        self._live: ContextSnapshot | None = None
+        self.waiting: Sequence[ContextSnapshot] = ()
         """The contexts that wait for a person when `encode` has ended: the context itself, or its sub-agents."""
 
     async def encode(self, turn_events: AsyncIterator[TurnEvent]) -> AsyncIterator[bytes]:
         """Encode the events until they end, or a sub-agent or a running call waits for a person."""
         async for turn_event in turn_events:
-            live = self._live = await self._runtime.context(self._context_id)
+            live = self._live = await self._runtime.contexts.get(self._context_id)
             data = b"".join((*self._context_changes(live, turn_event), *self._encode_event(turn_event)))
             if data:
                 yield data
             if isinstance(turn_event, SubagentWaiting | QuestionAsked):
                 break
-        live = self._live = await self._runtime.context(self._context_id)
+        live = self._live = await self._runtime.contexts.get(self._context_id)
         self.waiting = waiting_contexts(live)
 
     def last_error(self) -> bytes:
@@ -67,7 +67,7 @@ class ChatEventEncoder:
             case _:
                 return b""
 
-    def _context_changes(self, live: LiveContext, turn_event: TurnEvent) -> Iterator[bytes]:
+    def _context_changes(self, live: ContextSnapshot, turn_event: TurnEvent) -> Iterator[bytes]:
         """Encode a new title, and the calls that have started."""
         if live.core.title != self._title:
             self._title = live.core.title
@@ -123,9 +123,9 @@ def error_event(reason: Reason, language: Language) -> bytes:
     return event("error", {"message": translate(message_reason, language), "code": reason.code})
 
 
-def waiting_contexts(live: LiveContext) -> list[LiveContext]:
+def waiting_contexts(live: ContextSnapshot) -> Sequence[ContextSnapshot]:
     """Return the contexts that wait for a person: the context itself, else its waiting sub-agents."""
-    return [live] if live.is_waiting() else live.subagents_waiting()
+    return [live] if live.is_waiting else live.waiting_subagents
 
 
 def _decode(arguments: str) -> Any:

@@ -12,7 +12,7 @@ from pilothouse.domain.messages import Usage
 from pilothouse.domain.payloads import TextPayload, check_payloads
 from pilothouse.domain.states import WaitingForRecovery
 from pilothouse.domain.value import MessageId, Value
-from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.context.snapshot import ContextSnapshot
 from pilothouse.runtime.events.turn_events import branch_end
 from pilothouse.server.headless_turn import HeadlessTurn
 from pilothouse.server.metrics import StreamSlot
@@ -87,7 +87,9 @@ async def _complete(request: RequestContext, body: CompletionBody, slot: StreamS
     check_payloads([TextPayload(content=prompt)])  # before a context is created for it
     live = await _get_or_create_context(request, body)
     position, usage_before = branch_end(live), live.core.usage
-    sent = await request.runtime.send(live.id, prompt, max_mode=request.server.completions_mode, by=request.user)
+    sent = await request.runtime.messages.send(
+        live.id, prompt, max_mode=request.server.completions_mode, by=request.user
+    )
     turn = HeadlessTurn(request, live, sent.turn_id, position)
     request.runtime.run_in_background(turn.reject_pending())
     if body.stream:
@@ -109,25 +111,25 @@ async def _complete(request: RequestContext, body: CompletionBody, slot: StreamS
         raise ModelError(turn.failure.code, **turn.failure.params)
     return Completion(
         id=f"chatcmpl-{sent.message_id}",
-        created=int(request.runtime.dependencies.ambient.now()),
-        model=live.model,
+        created=int(request.runtime.ambient.now()),
+        model=turn.live.model,
         choices=(Choice(message={"role": "assistant", "content": text + _remark(turn)}, finish_reason=finish_reason),),
         usage=_usage(usage_before, turn.live.core.usage),
     )
 
 
-async def _get_or_create_context(request: RequestContext, body: CompletionBody) -> LiveContext:
+async def _get_or_create_context(request: RequestContext, body: CompletionBody) -> ContextSnapshot:
     existing_id = body.metadata.context_id if body.metadata is not None else None
     if existing_id is not None:
         return await request.own(existing_id)
     preferences = (await request.server.sessions.get(request.user)).preferences
-    context_id = await request.runtime.create_context(
+    context_id = await request.runtime.contexts.create(
         request.server.workspace(None, request.user),
         usual_modes=(request.server.completions_mode, request.server.mode),
         policy=preferences.tool_approval_policy,
         by=request.user,
     )
-    return await request.runtime.context(context_id)
+    return await request.runtime.contexts.get(context_id)
 
 
 def _prompt(body: CompletionBody) -> str:
@@ -157,7 +159,7 @@ async def _encode_chunks(
     header = {
         "id": f"chatcmpl-{message_id}",
         "object": "chat.completion.chunk",
-        "created": int(request.runtime.dependencies.ambient.now()),
+        "created": int(request.runtime.ambient.now()),
         "model": turn.live.model,
     }
     yield _encode_chunk(header, {"role": "assistant", "content": ""})

@@ -71,7 +71,7 @@ class ImportQuery(Value):
 
 async def create(request: RequestContext, body: NewContext) -> ContextView:
     preferences = (await request.server.sessions.get(request.user)).preferences
-    context_id = await request.runtime.create_context(
+    context_id = await request.runtime.contexts.create(
         request.server.workspace(body.workspace, request.user),
         mode=body.mode,
         usual_modes=(preferences.default_mode, request.server.mode),
@@ -90,18 +90,18 @@ async def list_all(request: RequestContext, query: ListQuery) -> Page[ContextSum
     if parent is not None:
         with suppress(NotFound, StoreDamaged):
             parent = (await request.own(parent)).id
-    page = await request.runtime.contexts(
+    page = await request.runtime.contexts.list(
         limit=query.limit, cursor=query.cursor, archived=query.archived, parent=parent, owner=request.user
     )
     return Page(page.items, page.next)
 
 
 async def get(request: RequestContext, context_id: str) -> ContextView:
-    return await context_view(request.runtime, await request.runtime.context(context_id))
+    return await context_view(request.runtime, await request.runtime.contexts.get(context_id))
 
 
 async def change(request: RequestContext, context_id: str, body: ContextChange) -> ContextView:
-    await request.runtime.change_context(
+    await request.runtime.contexts.change(
         context_id,
         title=body.title,
         archived=body.archived,
@@ -114,14 +114,14 @@ async def change(request: RequestContext, context_id: str, body: ContextChange) 
 
 
 async def delete(request: RequestContext, context_id: str) -> None:
-    await request.runtime.delete_context(context_id)
+    await request.runtime.contexts.delete(context_id)
     with suppress(StoreError):  # a deleted context shows no tab in any case
         await request.server.sessions.close(request.user, context_id)
 
 
 async def audit(request: RequestContext, context_id: str, query: PageQuery) -> AuditedPage[AuditEntry]:
     after = _position(query.cursor)
-    page = await request.runtime.audit(context_id, after, query.limit)
+    page = await request.runtime.contexts.audit(context_id, after, query.limit)
     end = after + query.limit
     return AuditedPage(items=page.entries, next=str(end) if end < page.line_count else None, chain=page.chain)
 
@@ -138,10 +138,10 @@ def _position(cursor: str | None) -> int:
 async def export(request: RequestContext, context_id: str, query: ExportQuery) -> Response:
     if query.format == "markdown":
         content_type, extension = f"{MARKDOWN}; charset=utf-8", "md"
-        chunks = request.runtime.export_markdown(context_id, branch=query.branch, language=request.language)
+        chunks = request.runtime.exports.markdown(context_id, branch=query.branch, language=request.language)
     else:
         content_type, extension = LINES, "jsonl"
-        chunks = request.runtime.export_context(context_id)
+        chunks = request.runtime.exports.create(context_id)
     first = await anext(chunks)  # raises errors before the response starts
 
     async def all_chunks() -> AsyncIterator[bytes]:
@@ -149,7 +149,7 @@ async def export(request: RequestContext, context_id: str, query: ExportQuery) -
         async for chunk in chunks:
             yield chunk
 
-    title = (await request.runtime.context(context_id)).core.title
+    title = (await request.runtime.contexts.get(context_id)).core.title
     headers = {"content-disposition": _attachment(title or context_id, extension)}
     return StreamingResponse(all_chunks(), media_type=content_type, headers=headers)
 
@@ -164,7 +164,7 @@ def _attachment(title: str, extension: str) -> str:
 
 async def import_file(request: RequestContext, query: ImportQuery, body: bytes) -> Imported:
     workspace = request.server.workspace(query.workspace, request.user) if query.workspace is not None else None
-    return await request.runtime.import_context(
+    return await request.runtime.imports.create(
         body,
         context_id=query.context_id,
         workspace=workspace,

@@ -12,14 +12,13 @@ from pilothouse.domain.messages import ErrorMessage
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Failed, WaitingForRecovery
 from pilothouse.domain.value import MessageId, TurnId
 from pilothouse.i18n import translate
-from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.context.snapshot import ContextSnapshot
 from pilothouse.runtime.events.turn_events import (
     AnswerCut,
     BranchPosition,
     MessageAdded,
     TextAdded,
     TurnEvent,
-    stream_turn_events,
 )
 from pilothouse.server.chat_events import waiting_contexts
 from pilothouse.server.state import RequestContext
@@ -32,7 +31,7 @@ class HeadlessTurn:
     """Follows one turn, collects its text, and rejects the calls and questions that wait for a person."""
 
     def __init__(
-        self, request: RequestContext, live: LiveContext, turn: TurnId | None, position: BranchPosition
+        self, request: RequestContext, live: ContextSnapshot, turn: TurnId | None, position: BranchPosition
     ) -> None:
         self._request = request
         self._runtime = request.runtime
@@ -49,32 +48,33 @@ class HeadlessTurn:
     async def reject_pending(self) -> None:
         """Reject pending calls and decline questions until the turn ends. Runs as a background task."""
         with self._runtime.signals([self.live.id]) as signals:
-            while not self._is_over(live := await self._runtime.context(self.live.id)):
+            while not self._is_over(live := await self._runtime.contexts.get(self.live.id)):
                 try:
                     for waiting in waiting_contexts(live):
                         with suppress(Conflict, NotFound):  # a person decided first
                             await self._reject(waiting)
                 except StoreError:  # retried here: no other task rejects these calls
-                    await self._runtime.dependencies.ambient.sleep(_STORE_RETRY_SECONDS)
+                    await self._runtime.ambient.sleep(_STORE_RETRY_SECONDS)
                     continue
                 await anext(signals)
 
-    def _is_over(self, live: LiveContext) -> bool:
+    def _is_over(self, live: ContextSnapshot) -> bool:
         self.live = live
         is_open = live.core.turn is not None and live.core.turn.id == self._turn
         return not is_open or isinstance(live.state, Failed | WaitingForRecovery)
 
-    async def _reject(self, waiting: LiveContext) -> None:
-        if waiting.calls_with_questions():
-            await self._runtime.decline(waiting.id, by="runtime")
+    async def _reject(self, waiting: ContextSnapshot) -> None:
+        if waiting.questions:
+            await self._runtime.calls.decline(waiting.id, by="runtime")
+            waiting = await self._runtime.contexts.get(waiting.id)
         explanation = translate(Reason(Code.NOBODY_HERE))
         if isinstance(waiting.state, AwaitingToolApproval):
-            rejected = await self._runtime.reject_all(waiting.id, reason=explanation, by="runtime")
+            rejected = await self._runtime.calls.reject_all(waiting.id, reason=explanation, by="runtime")
             self._rejected += [_describe(call.display_name, call.arguments) for call in rejected]
         elif isinstance(waiting.state, AwaitingUserAnswer):
-            for call in (await self._runtime.open_questions(waiting.id))[:1]:
+            for call in (await self._runtime.calls.open_questions(waiting.id))[:1]:
                 questions = call.arguments["questions"]
-                await self._runtime.answer(waiting.id, [explanation] * len(questions), by="runtime")
+                await self._runtime.calls.answer(waiting.id, [explanation] * len(questions), by="runtime")
                 self._rejected.append(_describe(call.display_name, call.arguments))
 
     async def text(self) -> AsyncIterator[str]:
@@ -83,8 +83,7 @@ class HeadlessTurn:
         try:
             with self._runtime.signals([self.live.id]) as signals:
                 stopping.add_done_callback(lambda _: signals.close())
-                events = stream_turn_events(
-                    self._runtime,
+                events = self._runtime.events.of_turn(
                     self.live.id,
                     self._turn,
                     start=self._position,
@@ -96,6 +95,8 @@ class HeadlessTurn:
                         yield text_piece
         finally:
             stopping.cancel()
+        with suppress(Conflict):  # the runtime is closing
+            self.live = await self._runtime.contexts.get(self.live.id)
         self._record_end()
 
     def _text_of(self, event: TurnEvent) -> list[str]:

@@ -34,23 +34,23 @@ class PromptText(Value, omit_defaults=False):
 
 
 async def read(request: RequestContext) -> Page[ServerView]:
-    return Page(tuple(await request.runtime.tool_servers(user=request.user)))
+    return Page(tuple(await request.runtime.mcp_servers.read(user=request.user)))
 
 
 async def reconnect(request: RequestContext, name: str) -> Page[ServerView]:
     request.check_is_local()
-    await request.runtime.reconnect_server(name, user=request.user)
+    await request.runtime.mcp_servers.reconnect(name, user=request.user)
     return await read(request)
 
 
 async def resources(request: RequestContext, name: str) -> Page[ResourceView]:
-    return Page(tuple(await request.runtime.server_resources(name, user=request.user)))
+    return Page(tuple(await request.runtime.mcp_servers.resources(name, user=request.user)))
 
 
 async def prompt(request: RequestContext, name: str, prompt_name: str, body: PromptArguments) -> PromptText:
-    return PromptText(await request.runtime.server_prompt(name, prompt_name, body.arguments, user=request.user))
+    return PromptText(await request.runtime.mcp_servers.prompt(name, prompt_name, body.arguments, user=request.user))
 
 
 async def add_resource(request: RequestContext, context_id: str, body: NewResource) -> Added:
     await request.own(context_id)
-    return Added(await request.runtime.add_resource(context_id, body.server, body.uri, by=request.user))
+    return Added(await request.runtime.mcp_servers.add_resource(context_id, body.server, body.uri, by=request.user))

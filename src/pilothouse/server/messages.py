@@ -97,7 +97,7 @@ class BranchQuery(Value):
 
 
 async def send(request: RequestContext, context_id: str, body: NewMessage) -> SentView:
-    sent = await request.runtime.send(
+    sent = await request.runtime.messages.send(
         context_id,
         body.all_payloads,
         mode=body.mode,
@@ -116,7 +116,7 @@ def _sent_view(sent: SentMessage) -> SentView:
 
 async def edit(request: RequestContext, context_id: str, message_id: str, body: EditedMessage) -> SentView:
     return _sent_view(
-        await request.runtime.edit_message(
+        await request.runtime.messages.edit(
             context_id,
             message_id,
             body.payloads,
@@ -134,13 +134,14 @@ async def read(request: RequestContext, context_id: str, query: MessagesQuery) -
         ids = [MessageId(each) for each in query.ids.split(",") if each]
         if len(ids) > MAX_MESSAGE_IDS:
             raise InvalidInput(Code.INVALID_REQUEST, detail=f"at most {MAX_MESSAGE_IDS} message IDs are allowed")
-        messages = await request.runtime.read_messages(context_id, ids=ids)
+        messages = await request.runtime.messages.read(context_id, ids=ids)
         return await message_views(request.runtime, context_id, messages)
-    live = await request.runtime.context(context_id)
+    live = await request.runtime.contexts.get(context_id)
     name = query.branch or live.core.active_branch
     while (branch := live.branches.get(name)) is not None:
         stop = branch.length if query.before is None else min(query.before, branch.length)
-        messages = await request.runtime.read_messages(context_id, branch=name, before=stop, limit=query.limit)
+        messages = await request.runtime.messages.read(context_id, branch=name, before=stop, limit=query.limit)
+        live = await request.runtime.contexts.get(context_id)
         current = live.branches.get(name)
         if current is not None and current.key != branch.key:
             continue  # the branch was compressed during the read: the messages may be of either list
@@ -151,24 +152,24 @@ async def read(request: RequestContext, context_id: str, query: MessagesQuery) -
 
 
 async def content(request: RequestContext, context_id: str, message_id: str, query: ContentQuery) -> list[Delta]:
-    deltas = await request.runtime.read_content(context_id, MessageId(message_id), query.from_sequence)
+    deltas = await request.runtime.messages.read_content(context_id, MessageId(message_id), query.from_sequence)
     return [Delta(sequence, text) for sequence, text in deltas]
 
 
 async def provenance(
     request: RequestContext, context_id: str, message_id: str, query: BranchQuery
 ) -> Provenance | None:
-    return await request.runtime.provenance(context_id, message_id, branch=query.branch)
+    return await request.runtime.merges.provenance(context_id, message_id, branch=query.branch)
 
 
 async def queue(request: RequestContext, context_id: str) -> Page[QueuedMessage]:
-    return Page(tuple(await request.runtime.queued(context_id)))
+    return Page(tuple(await request.runtime.queue.read(context_id)))
 
 
 async def edit_queued(
     request: RequestContext, context_id: str, message_id: str, body: NewMessage
 ) -> Page[QueuedMessage]:
-    await request.runtime.edit_queued(
+    await request.runtime.queue.edit(
         context_id,
         message_id,
         body.all_payloads,
@@ -181,4 +182,4 @@ async def edit_queued(
 
 
 async def delete_queued(request: RequestContext, context_id: str, message_id: str) -> None:
-    await request.runtime.delete_queued(context_id, message_id)
+    await request.runtime.queue.delete(context_id, message_id)

@@ -13,22 +13,22 @@ class NewSetup(SetupRequest, kw_only=True):
 
 
 async def read(request: RequestContext) -> Setup:
-    return _redact(request, request.runtime.setup())
+    return _redact(request, request.runtime.providers.current())
 
 
 async def trial(request: RequestContext, body: SetupRequest) -> SetupTrial:
     request.check_is_local()
-    return await request.runtime.try_setup(body)
+    return await request.runtime.providers.test(body)
 
 
 async def replace(request: RequestContext, body: NewSetup) -> Setup:
     request.check_is_local()
-    return await request.runtime.set_up(body)
+    return await request.runtime.providers.use(body)
 
 
 async def forget(request: RequestContext) -> Setup:
     request.check_is_local()
-    return await request.runtime.forget_setup()
+    return await request.runtime.providers.forget()
 
 
 def _redact(request: RequestContext, setup: Setup) -> Setup:

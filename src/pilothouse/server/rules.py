@@ -27,19 +27,19 @@ class RulesQuery(Value):
 
 
 async def read(request: RequestContext, query: RulesQuery) -> Page[Rule]:
-    return Page(tuple(await request.runtime.rules(await _own_id(request, query.context_id), user=request.user)))
+    return Page(tuple(await request.runtime.rules.read(await _own_id(request, query.context_id), user=request.user)))
 
 
 async def give(request: RequestContext, body: NewRule) -> Rule:
     context_id = await _own_id(request, body.context_id)
-    return await request.runtime.give_rule(
+    return await request.runtime.rules.give(
         body.effect, body.scope, context_id=context_id, minutes=body.minutes, user=request.user, by=request.user
     )
 
 
 async def revoke(request: RequestContext, rule_id: str, query: RulesQuery) -> None:
     context_id = await _own_id(request, query.context_id)
-    await request.runtime.revoke_rule(rule_id, context_id=context_id, user=request.user, by=request.user)
+    await request.runtime.rules.revoke(rule_id, context_id=context_id, user=request.user, by=request.user)
 
 
 async def _own_id(request: RequestContext, context_id: str | None) -> ContextId | None:

@@ -85,7 +85,7 @@ def make_server_state(
     return ServerState(
         runtime=runtime,
         sessions=SessionManager(runtime),
-        access=Access(tokens, runtime.dependencies.ambient, host=host, port=port, names=names),
+        access=Access(tokens, runtime.ambient, host=host, port=port, names=names),
         mode=mode,
         completions_mode=completions_mode,
         web_folder=web_folder,

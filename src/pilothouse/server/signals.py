@@ -118,16 +118,16 @@ async def _own_ids(request: RequestContext, ids: Sequence[str]) -> tuple[list[st
 async def _current_state(request: RequestContext, context_id: str) -> list[bytes]:
     """Encode the signals with which a client synchronizes: state, version, and the progress of a streamed message."""
     try:
-        live = await request.runtime.context(context_id)
+        live = await request.runtime.contexts.get(context_id)
     except PilothouseError as error:
         return [_error(error.reason, request.language, context_id)]
     fields: dict[str, Any] = {"context_id": live.id, "version": live.version}
     signals: list[Signal] = [StateChanged(**fields, state=live.state), ContextChanged(**fields, fields=("*",))]
-    writer = live.open_delta_writer
-    if writer is not None and writer.flushed:
+    writer = live.streaming
+    if writer is not None and writer.sequence:
         message = {**fields, "message_id": writer.message_id}
         signals.append(MessageCreated(**message, role="assistant", type="text"))
-        signals.append(ContentDelta(**message, sequence=writer.flushed))
+        signals.append(ContentDelta(**message, sequence=writer.sequence))
     return [encode_signal(signal, request.language) for signal in signals]
 
 

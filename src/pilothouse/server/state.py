@@ -9,7 +9,7 @@ from pathlib import Path
 from pilothouse.domain.codes import LANGUAGES, Code, Language, Reason
 from pilothouse.domain.errors import InvalidInput, StoreDamaged
 from pilothouse.domain.users import LOCAL
-from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.context.snapshot import ContextSnapshot
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.server.access import Access
 from pilothouse.server.connections import RequestShares
@@ -57,10 +57,10 @@ class ServerState:
         """
         if "\0" in (path or ""):
             raise InvalidInput(Code.INVALID_WORKSPACE, path=path)
-        dependencies, default = self.runtime.dependencies, self.default_workspace
-        if not path and default is not None and dependencies.is_beneath_a_root(str(default), user):
+        workspaces, default = self.runtime.workspaces, self.default_workspace
+        if not path and default is not None and workspaces.is_beneath_a_root(str(default), user):
             return default
-        return dependencies.workspace_roots(user)[0] / (path or "")
+        return workspaces.roots_of(user)[0] / (path or "")
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,9 @@ class RequestContext:
     def runtime(self) -> Runtime:
         return self.server.runtime
 
-    async def own(self, context_id: str) -> LiveContext:
+    async def own(self, context_id: str) -> ContextSnapshot:
         """Return the user's context with this id or name. Raises: NotFound, also for another user's context."""
-        return await self.runtime.own_context(context_id, self.user)
+        return await self.runtime.contexts.own(context_id, self.user)
 
     def check_is_local(self) -> None:
         """Restrict an operation to the local user. Raises: HTTPProblem."""

@@ -46,53 +46,53 @@ class AnswersBody(Value):
 
 
 async def cancel(request: RequestContext, context_id: str) -> ContextView:
-    await request.runtime.cancel(context_id, by=request.user)
+    await request.runtime.turns.cancel(context_id, by=request.user)
     return await get(request, context_id)
 
 
 async def pause(request: RequestContext, context_id: str) -> ContextView:
-    await request.runtime.pause(context_id, by=request.user)
+    await request.runtime.turns.pause(context_id, by=request.user)
     return await get(request, context_id)
 
 
 async def resume(request: RequestContext, context_id: str) -> ContextView:
-    await request.runtime.resume(context_id, by=request.user)
+    await request.runtime.turns.resume(context_id, by=request.user)
     return await get(request, context_id)
 
 
 async def go_on(request: RequestContext, context_id: str) -> ContextView:
-    await request.runtime.continue_turn(context_id)
+    await request.runtime.turns.continue_(context_id)
     return await get(request, context_id)
 
 
 async def retry(request: RequestContext, context_id: str) -> ContextView:
-    await request.runtime.retry_now(context_id)
+    await request.runtime.turns.retry_now(context_id)
     return await get(request, context_id)
 
 
 async def switch_mode(request: RequestContext, context_id: str, body: SwitchBody) -> ModeSwitch:
-    return await request.runtime.switch_mode(context_id, body.mode, shown=body.shown, by=request.user)
+    return await request.runtime.modes.switch(context_id, body.mode, shown=body.shown, by=request.user)
 
 
 async def preview_mode(request: RequestContext, context_id: str, query: ModeBody) -> Page[CallView]:
     """Return the calls that a switch of the mode would start."""
-    calls = await request.runtime.would_start(context_id, query.mode)
+    calls = await request.runtime.modes.would_start(context_id, query.mode)
     return Page(await call_views(request.runtime, context_id, calls))
 
 
 async def elevate(request: RequestContext, context_id: str, body: ElevationBody) -> ModeSwitch:
-    return await request.runtime.elevate(
+    return await request.runtime.modes.elevate(
         context_id, calls=body.calls, turn=body.turn, minutes=body.minutes, shown=body.shown, by=request.user
     )
 
 
 async def end_elevation(request: RequestContext, context_id: str) -> ModeSwitch:
-    return await request.runtime.end_elevation(context_id, by=request.user)
+    return await request.runtime.modes.end_elevation(context_id, by=request.user)
 
 
 async def answer(request: RequestContext, context_id: str, body: AnswersBody) -> ContextView:
     if body.decline:
-        await request.runtime.decline(context_id, call_id=body.call_id, by=request.user)
+        await request.runtime.calls.decline(context_id, call_id=body.call_id, by=request.user)
     else:
-        await request.runtime.answer(context_id, body.answers, call_id=body.call_id, by=request.user)
+        await request.runtime.calls.answer(context_id, body.answers, call_id=body.call_id, by=request.user)
     return await get(request, context_id)

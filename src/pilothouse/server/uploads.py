@@ -19,12 +19,12 @@ class CopyBody(Value):
 
 
 async def upload(request: RequestContext, context_id: str, query: UploadQuery, body: bytes) -> Upload:
-    return await request.runtime.add_file(context_id, query.name, body)
+    return await request.runtime.uploads.add(context_id, query.name, body)
 
 
 async def copy(request: RequestContext, context_id: str, name: str, body: CopyBody) -> UploadCopy:
-    return await request.runtime.copy_upload(context_id, name, body.path, by=request.user)
+    return await request.runtime.uploads.copy(context_id, name, body.path, by=request.user)
 
 
 async def remove(request: RequestContext, context_id: str, name: str) -> None:
-    await request.runtime.remove_upload(context_id, name, by=request.user)
+    await request.runtime.uploads.remove(context_id, name, by=request.user)

@@ -23,19 +23,18 @@ from pilothouse.domain.messages import Message, ToolCall, ToolRequest, ToolResul
 from pilothouse.domain.rules import RuleOptionOffer
 from pilothouse.domain.value import MessageId, TurnId
 from pilothouse.runtime.commands.calls import preview_digest
-from pilothouse.runtime.context.forks import read_forks
-from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.context.snapshot import ContextSnapshot
 from pilothouse.runtime.runtime import Runtime
 
 MAX_LISTED_IDS = 100
 
 
-async def context_view(runtime: Runtime, live: LiveContext) -> ContextView:
+async def context_view(runtime: Runtime, live: ContextSnapshot) -> ContextView:
     """Build the view of a context at one instant. The next signal reports changes that happen while ids are read."""
     core, state, version, branches = live.core, live.state, live.version, dict(live.branches)
-    writer = live.open_delta_writer
+    writer = live.streaming
     turn = core.turn
-    forks = await read_forks(live)
+    forks = await runtime.contexts.forks(live.id)
     return ContextView(
         context_id=live.id,
         version=version,
@@ -43,8 +42,8 @@ async def context_view(runtime: Runtime, live: LiveContext) -> ContextView:
         current_state=state,
         mode=core.mode,
         active_branch=core.active_branch,
-        pending_tool_calls=await call_views(runtime, live.id, await runtime.pending_calls(live.id)),
-        open_questions=await call_views(runtime, live.id, await runtime.open_questions(live.id)),
+        pending_tool_calls=await call_views(runtime, live.id, await runtime.calls.pending(live.id)),
+        open_questions=await call_views(runtime, live.id, await runtime.calls.open_questions(live.id)),
         branches={
             name: await branch_view(
                 runtime,
@@ -60,14 +59,14 @@ async def context_view(runtime: Runtime, live: LiveContext) -> ContextView:
         usage=core.usage,
         pins=core.pins,
         queued=len(core.queue),
-        elevation=await runtime.elevation(live.id),
+        elevation=await runtime.modes.elevation(live.id),
         turn=TurnView(id=turn.id, branch=turn.branch, started_at=turn.started_at, round=turn.round) if turn else None,
         last_turn=core.last_turn,
-        streaming=StreamingView(message_id=writer.message_id, sequence=writer.flushed) if writer is not None else None,
+        streaming=StreamingView(message_id=writer.message_id, sequence=writer.sequence) if writer is not None else None,
         parent=core.parent,
-        waiting_below=tuple(sorted(child.id for child in live.subagents_waiting())),
+        waiting_below=tuple(sorted(child.id for child in live.waiting_subagents)),
         archived=core.archived,
-        damage=(*live.damage, *runtime.user_rules.damage(core.owner)),
+        damage=(*live.damage, *runtime.rules.damage(core.owner)),
         created_at=core.created_at,
         updated_at=core.updated_at,
     )
@@ -84,10 +83,10 @@ async def branch_view(
 ) -> BranchView:
     stop = branch.length if before is None else min(before, branch.length)
     try:
-        ids = await runtime.read_ids(context_id, branch.name, before=stop, limit=limit)
+        ids = await runtime.messages.read_ids(context_id, branch.name, before=stop, limit=limit)
     except NotFound:  # the branch has just been deleted: the next signal reports it
         ids = []
-    current = (await runtime.context(context_id)).branches.get(branch.name)
+    current = (await runtime.contexts.get(context_id)).branches.get(branch.name)
     if current is None or current.key != branch.key:  # compressed during the read: the ids may be of either list
         ids = []
     return BranchView(
@@ -111,15 +110,15 @@ async def call_views(
     results: dict[MessageId, str] = {}
     if with_results:
         ids = [record.result_id for record in records if record.result_id is not None]
-        messages = await runtime.read_messages(context_id, ids=ids)
+        messages = await runtime.messages.read(context_id, ids=ids)
         results = {message.id: message.content for message in messages if isinstance(message, ToolResult)}
-    live_outputs = (await runtime.context(context_id)).live_outputs
+    output_tails = (await runtime.contexts.get(context_id)).output_tails
     views = []
     for record in records:
         is_pending = record.status == "pending" and not record.is_question
         offers = await _offers(runtime, context_id, record) if is_pending else ()
         result = results.get(record.result_id) if record.result_id is not None else None
-        output = live_outputs[record.id].tail if record.id in live_outputs else None
+        output = output_tails.get(record.id)
         views.append(_call_view(record, offers, result, output))
     return tuple(views)
 
@@ -132,7 +131,7 @@ def edited_call_view(edited: CallRecord) -> CallView:
 
 async def _offers(runtime: Runtime, context_id: str, record: CallRecord) -> tuple[RuleOptionOffer, ...]:
     try:
-        return tuple(await runtime.rule_offers(context_id, record.id))
+        return tuple(await runtime.rules.offers(context_id, record.id))
     except NotFound:  # the call has just been decided
         return ()
 
@@ -174,7 +173,7 @@ def _call_view(
 async def message_views(runtime: Runtime, context_id: str, messages: Sequence[Message]) -> list[MessageView]:
     """Build the views of messages; tool requests include the records of their calls."""
     ids = [call.id for message in messages if isinstance(message, ToolRequest) for call in message.calls]
-    records = await runtime.records_of(context_id, ids) if ids else {}
+    records = await runtime.calls.records(context_id, ids) if ids else {}
     views: list[MessageView] = []
     for message in messages:
         if not isinstance(message, ToolRequest):

@@ -43,33 +43,33 @@ class Added(Value):
 
 
 async def window(request: RequestContext, context_id: str) -> Window:
-    return await request.runtime.read_window(context_id)
+    return await request.runtime.window.read(context_id)
 
 
 async def usage(request: RequestContext, context_id: str) -> UsageView:
-    result = await request.runtime.usage(context_id)
-    return UsageView(own=result.own, total=result.total, window=await request.runtime.meter(context_id))
+    result = await request.runtime.contexts.usage(context_id)
+    return UsageView(own=result.own, total=result.total, window=await request.runtime.window.meter(context_id))
 
 
 async def compress(request: RequestContext, context_id: str, body: CompressBody) -> Compression:
     if body.preview:
-        return await request.runtime.preview_compression(context_id)
-    return await request.runtime.compress(context_id, focus=body.focus, by=request.user)
+        return await request.runtime.compression.preview(context_id)
+    return await request.runtime.compression.compress(context_id, focus=body.focus, by=request.user)
 
 
 async def undo_compression(request: RequestContext, context_id: str, body: UndoCompressionBody) -> Undone:
-    return await request.runtime.undo_compression(context_id, branch=body.branch, by=request.user)
+    return await request.runtime.compression.undo(context_id, branch=body.branch, by=request.user)
 
 
 async def pin(request: RequestContext, context_id: str, message_id: str) -> ContextView:
-    await request.runtime.pin(context_id, message_id)
-    return await context_view(request.runtime, await request.runtime.context(context_id))
+    await request.runtime.compression.pin(context_id, message_id)
+    return await context_view(request.runtime, await request.runtime.contexts.get(context_id))
 
 
 async def unpin(request: RequestContext, context_id: str, message_id: str) -> ContextView:
-    await request.runtime.pin(context_id, message_id, pinned=False)
-    return await context_view(request.runtime, await request.runtime.context(context_id))
+    await request.runtime.compression.pin(context_id, message_id, pinned=False)
+    return await context_view(request.runtime, await request.runtime.contexts.get(context_id))
 
 
 async def add_overview(request: RequestContext, context_id: str) -> Added:
-    return Added(await request.runtime.add_overview(context_id, by=request.user))
+    return Added(await request.runtime.workspaces.add_overview(context_id, by=request.user))

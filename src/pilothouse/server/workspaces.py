@@ -11,7 +11,7 @@ from starlette.responses import FileResponse, Response
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.domain.value import Value
 from pilothouse.i18n import translate_all
-from pilothouse.runtime.commands.files import FoundFiles
+from pilothouse.runtime.commands.workspaces import FoundFiles
 from pilothouse.server.queries import Limit
 from pilothouse.server.state import RequestContext
 
@@ -36,33 +36,33 @@ class UndoneView(Value, omit_defaults=False):
 
 async def trust(request: RequestContext, context_id: str) -> FolderTrust:
     await request.own(context_id)
-    return await request.runtime.folder_trust(context_id)
+    return await request.runtime.workspaces.trust_status(context_id)
 
 
 async def give_trust(request: RequestContext, context_id: str, body: TrustBody) -> FolderTrust:
     await request.own(context_id)
     request.check_is_local()
-    return await request.runtime.trust_folder(context_id, body.digest, by=request.user)
+    return await request.runtime.workspaces.trust(context_id, body.digest, by=request.user)
 
 
 async def take_trust(request: RequestContext, context_id: str) -> FolderTrust:
     await request.own(context_id)
     request.check_is_local()
-    return await request.runtime.distrust_folder(context_id, by=request.user)
+    return await request.runtime.workspaces.distrust(context_id, by=request.user)
 
 
 async def files(request: RequestContext, context_id: str, query: FilesQuery) -> FoundFiles:
-    return await request.runtime.find_files(context_id, query.query, query.limit)
+    return await request.runtime.workspaces.find_files(context_id, query.query, query.limit)
 
 
 async def undo(request: RequestContext, context_id: str) -> UndoneView:
     await request.own(context_id)
-    undone = await request.runtime.undo(context_id, by=request.user)
+    undone = await request.runtime.workspaces.undo(context_id, by=request.user)
     return UndoneView(undone.paths, translate_all(undone.left, request.language) or None)
 
 
 async def output(request: RequestContext, context_id: str, call_id: str) -> Response:
     await request.own(context_id)
-    path = await request.runtime.call_output(context_id, call_id)
+    path = await request.runtime.calls.output(context_id, call_id)
     # Plain text without content sniffing: a browser must not run HTML from a tool's output.
     return FileResponse(path, media_type="text/plain; charset=utf-8", headers={"X-Content-Type-Options": "nosniff"})

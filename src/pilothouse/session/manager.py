@@ -87,14 +87,14 @@ class SessionManager:
             return await self._change(user, lambda session: msgspec.structs.replace(session, active_context_id=None))
         own_id = await self._own(user, context_id)
         await self._close_stale_tabs(user)
-        at = self._runtime.dependencies.now()
+        at = self._runtime.now()
         return await self._change(user, lambda session: with_active_tab(session, own_id, at))
 
     async def open(self, user: str, context_id: str) -> Session:
         """Open a tab. Raises: NotFound, Conflict, StoreError."""
         own_id = await self._own(user, context_id)
         await self._close_stale_tabs(user)
-        at = self._runtime.dependencies.now()
+        at = self._runtime.now()
         return await self._change(user, lambda session: with_tab(session, own_id, at))
 
     async def close(self, user: str, context_id: str) -> Session:
@@ -136,13 +136,13 @@ class SessionManager:
 
     def _check(self, mode: str | None, policy: Policy | None) -> None:
         if mode is not None:
-            self._runtime.dependencies.modes.named(mode)
+            self._runtime.modes.table.named(mode)
         if policy is not None:
             check_policy(policy)
 
     async def _own(self, user: str, context_id: str) -> ContextId:
         """Return the id of the user's context. Raises: NotFound, also for another user's context."""
-        return (await self._runtime.own_context(context_id, user)).id
+        return (await self._runtime.contexts.own(context_id, user)).id
 
     async def _change(self, user: str, change: Callable[[Session], Session], expected: int | None = None) -> Session:
         """Apply a change and save the session, unless nothing changes. Raises: Conflict, StoreError."""
@@ -152,19 +152,15 @@ class SessionManager:
                 raise Conflict(Code.STALE_SESSION, expected=expected, found=before.version)
             after = change(before)
             if after != before:
-                after = msgspec.structs.replace(
-                    after, version=before.version + 1, last_updated=self._runtime.dependencies.now()
-                )
+                after = msgspec.structs.replace(after, version=before.version + 1, last_updated=self._runtime.now())
                 await self._save(after)
         return await self._with_titles(after)
 
     async def _save(self, session: Session) -> None:
         stored = msgspec.structs.replace(session, warning=None)
-        await self._runtime.dependencies.store.put_document(
-            session.user_id, _DOCUMENT_NAME, msgspec.json.encode(stored)
-        )
+        await self._runtime.documents.put_document(session.user_id, _DOCUMENT_NAME, msgspec.json.encode(stored))
         self._cache[session.user_id] = session
-        self._runtime.dependencies.hub.publish(SessionChanged(user_id=session.user_id, version=session.version))
+        self._runtime.publish(SessionChanged(user_id=session.user_id, version=session.version))
 
     async def _load(self, user: str) -> Session:
         session = self._cache.get(user)
@@ -173,7 +169,7 @@ class SessionManager:
         return session
 
     async def _read(self, user: str) -> Session:
-        store = self._runtime.dependencies.store
+        store = self._runtime.documents
         try:
             data = await store.document(user, _DOCUMENT_NAME)
         except StoreDamaged as error:
@@ -193,7 +189,7 @@ class SessionManager:
         tabs = []
         for tab in session.open_contexts:
             try:
-                core = (await self._runtime.context(tab.context_id)).core
+                core = (await self._runtime.contexts.get(tab.context_id)).core
                 if core.owner != session.user_id:  # another user has reused the id
                     continue
                 title = core.title

@@ -46,7 +46,7 @@ class ApprovalCards:
     async def ask(self) -> bool:
         """Ask about each pending call. Return False if the person leaves calls for later; earlier decisions are
         kept."""
-        for call in await self._runtime.pending_calls(self._context_id):
+        for call in await self._runtime.calls.pending(self._context_id):
             if call.id not in self._answered and not await self._ask_about(call):
                 return False
         return not self._covered_by_all or await self._confirm_all()
@@ -68,7 +68,7 @@ class ApprovalCards:
         return True
 
     async def _decide(self, call: CallRecord) -> bool:
-        offers = await self._runtime.rule_offers(self._context_id, call.id)
+        offers = await self._runtime.rules.offers(self._context_id, call.id)
         decision = await _ask_for_decision(call, offers, self._editor, self._pager, self._lines, self._language)
         if decision is None:
             return False
@@ -81,7 +81,7 @@ class ApprovalCards:
 
     async def _show_allowed(self, rule: Rule) -> bool:
         """Show the other calls that a rule allows. Dangerous calls are decided one by one."""
-        for call in await self._runtime.would_allow(self._context_id, rule):
+        for call in await self._runtime.rules.would_allow(self._context_id, rule):
             is_open = call.id not in self._answered and not call.dangerous
             if is_open and not await self._ask_about(call, rule):
                 return False
@@ -103,7 +103,7 @@ class ApprovalCards:
         while batches:
             batch = batches.pop(0)
             try:
-                await self._runtime.decide(
+                await self._runtime.calls.decide(
                     self._context_id,
                     batch,
                     shown=[call.digest for call in self._allowed_by_rule],
@@ -137,7 +137,7 @@ class ApprovalCards:
             print(ui_text("terminal", "dropped", self._language, count=len(self._decisions)))
 
     async def _waiting(self) -> set[str]:
-        return {call.id for call in await self._runtime.pending_calls(self._context_id)}
+        return {call.id for call in await self._runtime.calls.pending(self._context_id)}
 
 
 def _approval(call: CallRecord) -> PersonsDecision:
@@ -200,7 +200,7 @@ async def answer_in_a_call(
     """Ask the person a running call's question. Leaving the question declines it."""
     hint = ui_text("terminal", "question_declined", language)
     if not await answer_questions(runtime, context_id, lines, language, only=call_id, hint=hint):
-        await runtime.decline(context_id, call_id=call_id)
+        await runtime.calls.decline(context_id, call_id=call_id)
 
 
 async def answer_questions(
@@ -215,7 +215,7 @@ async def answer_questions(
     """Ask all open questions, or those of one call (`only`). Return False if the person leaves a question for later;
     `hint` tells the person the effect of leaving."""
     hint = hint or ui_text("terminal", "question_later", language)
-    for call in [each for each in await runtime.open_questions(context_id) if only in (None, each.id)]:
+    for call in [each for each in await runtime.calls.open_questions(context_id) if only in (None, each.id)]:
         answers = []
         for question in call.arguments["questions"]:
             options = question.get("options") or []
@@ -228,7 +228,7 @@ async def answer_questions(
             if answer is None:
                 return False
             answers.append(_option_or_text(answer, options))
-        await runtime.answer(context_id, answers, call_id=call.id)
+        await runtime.calls.answer(context_id, answers, call_id=call.id)
     return True
 
 

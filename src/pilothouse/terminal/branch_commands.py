@@ -15,10 +15,10 @@ async def branch(runtime: Runtime, context_id: str, rest: str, _: Language) -> N
     """/branch [NAME | delete NAME]"""
     word, __, name = rest.partition(" ")
     if word == "delete" and name:
-        await runtime.delete_branch(context_id, name.strip())
+        await runtime.branches.delete(context_id, name.strip())
     elif rest:
-        await runtime.switch_branch(context_id, rest)
-    live = await runtime.context(context_id)
+        await runtime.branches.switch(context_id, rest)
+    live = await runtime.contexts.get(context_id)
     for each in live.branches.values():
         mark = "*" if each.name == live.core.active_branch else " "
         parent = f" ← {each.parent_branch}" if each.parent_branch is not None else ""
@@ -29,8 +29,8 @@ async def branch(runtime: Runtime, context_id: str, rest: str, _: Language) -> N
 
 async def fork(runtime: Runtime, context_id: str, name: str, language: Language) -> None:
     """/fork NAME"""
-    await runtime.create_branch(context_id, name)
-    is_resting = (await runtime.context(context_id)).core.turn is None
+    await runtime.branches.create(context_id, name)
+    is_resting = (await runtime.contexts.get(context_id)).core.turn is None
     await branch(runtime, context_id, name if is_resting else "", language)
 
 
@@ -41,7 +41,7 @@ async def merge(runtime: Runtime, context_id: str, rest: str, language: Language
     unknown = [word for word in words if word not in (*_STRATEGIES, "preview")]
     if unknown or not name:
         raise InvalidInput(Code.COMMAND_USAGE, usage="/merge BRANCH [append | rebase] [preview]")
-    run_merge = runtime.preview_merge if "preview" in words else runtime.merge
+    run_merge = runtime.merges.preview if "preview" in words else runtime.merges.merge
     plan = await run_merge(context_id, name, strategy=strategy)
     key = "would_merge" if "preview" in words else "merged"
     print(quoted(ui_text("terminal", key, language, source=plan.source, count=plan.merged)))
@@ -51,16 +51,16 @@ async def merge(runtime: Runtime, context_id: str, rest: str, language: Language
 
 async def edit(runtime: Runtime, context_id: str, text: str, language: Language) -> None:
     """/edit TEXT: send a new version of your last message on a new branch"""
-    recent = await runtime.read_messages(context_id, limit=200)
+    recent = await runtime.messages.read(context_id, limit=200)
     user_messages = [message for message in recent if isinstance(message, Text) and message.role == "user"]
     if not user_messages or not text:
         raise InvalidInput(Code.EMPTY_MESSAGE)
-    await runtime.edit_message(context_id, user_messages[-1].id, text)
-    live = await runtime.context(context_id)
+    await runtime.messages.edit(context_id, user_messages[-1].id, text)
+    live = await runtime.contexts.get(context_id)
     print(quoted(ui_text("terminal", "active", language, name=live.core.active_branch)))
 
 
 async def prompt(runtime: Runtime, context_id: str, text: str, language: Language) -> None:
     """/prompt [TEXT]: set the branch's addition to the system prompt, or remove it"""
-    await runtime.set_prompt_addition(context_id, text or None)
+    await runtime.branches.set_prompt_addition(context_id, text or None)
     print(ui_text("terminal", "prompt_set" if text else "prompt_gone", language))

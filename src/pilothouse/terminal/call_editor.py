@@ -47,7 +47,7 @@ class CallEditor:
                 print(ui_text("terminal", "not_edited", self._language))
                 return await self._show_original(call)
             try:
-                edited = await self._runtime.preview_edit(self._context_id, call.id, arguments)
+                edited = await self._runtime.calls.preview_edit(self._context_id, call.id, arguments)
             except RequestError as error:
                 print(quoted(translate(error.reason, self._language)))
                 return await self._show_original(call)

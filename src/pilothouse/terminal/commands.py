@@ -16,7 +16,7 @@ ReleasingCommand = Callable[[Runtime, str, str, Language, Collection[str]], Awai
 def mode_of(runtime: Runtime, line: str) -> str | None:
     """Return the mode that a line would switch to, if any."""
     name, _, rest = line.strip().partition(" ")
-    if name[1:] in runtime.dependencies.modes.all and name not in _COMMANDS and name not in _RELEASING:
+    if name[1:] in runtime.modes.table.all and name not in _COMMANDS and name not in _RELEASING:
         return name[1:]
     return rest.strip() or None if name in ("/mode", "/m") else None
 

@@ -15,18 +15,18 @@ from pilothouse.terminal.window_commands import meter_line
 async def title(runtime: Runtime, context_id: str, text: str, language: Language) -> None:
     """/title [TEXT]"""
     if text:
-        await runtime.set_title(context_id, text)
-    live = await runtime.context(context_id)
+        await runtime.contexts.change(context_id, title=text)
+    live = await runtime.contexts.get(context_id)
     print(quoted(ui_text("terminal", "title", language, title=live.core.title or "-")))
 
 
 async def usage(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/usage"""
-    totals = await runtime.usage(context_id)
+    totals = await runtime.contexts.usage(context_id)
     print(ui_text("terminal", "usage", language, **_usage_params(totals.total)))
     if totals.own != totals.total:
         print(ui_text("terminal", "usage_own", language, **_usage_params(totals.own)))
-    print(meter_line(await runtime.meter(context_id), language))
+    print(meter_line(await runtime.window.meter(context_id), language))
 
 
 def _usage_params(tokens: Usage) -> dict[str, object]:
@@ -47,7 +47,7 @@ async def export(runtime: Runtime, context_id: str, name: str, language: Languag
 
 
 async def print_export_omissions(runtime: Runtime, context_id: str, language: Language) -> None:
-    for reason in await runtime.left_out_of_export(context_id):
+    for reason in await runtime.exports.left_out(context_id):
         print(visible(translate(reason, language)))
 
 
@@ -58,7 +58,7 @@ async def write_export(runtime: Runtime, context_id: str, path: Path) -> int:
     """
     with path.open("xb") as file:
         try:
-            async for chunk in runtime.export_context(context_id):
+            async for chunk in runtime.exports.create(context_id):
                 file.write(chunk)
         except BaseException:
             path.unlink()
@@ -68,5 +68,5 @@ async def write_export(runtime: Runtime, context_id: str, path: Path) -> int:
 
 async def archive(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/archive"""
-    await runtime.archive(context_id)
+    await runtime.contexts.change(context_id, archived=True)
     print(ui_text("terminal", "archived", language))

@@ -78,7 +78,7 @@ def retry_line(state: TransientError, language: Language) -> str:
 
 async def read_call_name(runtime: Runtime, context_id: str, call_id: CallId) -> str | None:
     """Return the name of a call; None if the call's record cannot be read."""
-    records = await runtime.records_of(context_id, [call_id])
+    records = await runtime.calls.records(context_id, [call_id])
     return call_name(records[call_id]) if call_id in records else None
 
 

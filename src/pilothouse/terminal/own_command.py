@@ -29,7 +29,7 @@ async def run_own_command(
 ) -> None:
     """Run a command of the user. Ctrl-C interrupts the command, a second Ctrl-C kills it; the conversation
     continues."""
-    live = await runtime.context(context_id)
+    live = await runtime.contexts.get(context_id)
     run = _Run(command, lines, language)
     try:
         await run.complete(live.core.workspace)
@@ -47,7 +47,7 @@ async def run_own_command(
 async def _audit_command(runtime: Runtime, context_id: str, run: "_Run") -> None:
     """Record a command that has started in the audit, whether or not the wait for its end was cancelled."""
     if run.has_started:
-        await runtime.note_own_command(context_id, run.command, run.status)
+        await runtime.workspaces.note_own_command(context_id, run.command, run.status)
 
 
 class _Run:

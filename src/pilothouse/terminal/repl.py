@@ -17,9 +17,9 @@ from pilothouse.domain.states import (
     Paused,
     WaitingForRecovery,
 )
-from pilothouse.domain.value import CallId, ContextId, MessageId
+from pilothouse.domain.value import CallId, MessageId
 from pilothouse.i18n import translate, translate_broken_promises, translate_state, ui_text
-from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.context.snapshot import ContextSnapshot
 from pilothouse.runtime.events.turn_events import (
     BranchPosition,
     MessageAdded,
@@ -28,7 +28,6 @@ from pilothouse.runtime.events.turn_events import (
     ToolOutputAdded,
     TurnEvent,
     branch_end,
-    stream_events,
 )
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.approval import ApprovalCards, answer_in_a_call, answer_questions
@@ -75,7 +74,7 @@ class Conversation:
         if mode is not None and mode != live.core.mode:
             await self._handle(f"/mode {mode}")
         await self._run_reporting_errors(offer_trust(self.runtime, self.context_id, self.lines, self.language))
-        await self._run_reporting_errors(self._show_until_idle(branch_end(live)))
+        await self._run_reporting_errors(self._show_until_idle(branch_end(await self._live())))
         while (line := await self._next_line()) is not None:
             if line.strip() in LEAVING:
                 break
@@ -87,33 +86,33 @@ class Conversation:
                 await self._run_reporting_errors(work)
             elif line.strip():
                 await self._handle(line.strip() if _is_command(line) else line)
-            elif (await self._live()).is_waiting():
+            elif (await self._live()).is_waiting:
                 await self._run_reporting_errors(self._show_until_idle(await self._position_of_new_messages()))
         self._print_set_aside("typed_unsent")
         await self._say_goodbye()
 
     async def _say_goodbye(self) -> None:
         """Print the command that resumes the conversation. If its files are gone, print that instead."""
-        artifacts = self.runtime.dependencies.store.artifacts_folder(ContextId(self.context_id))
-        if artifacts is not None and not artifacts.parent.is_dir():
-            print(visible(ui_text("terminal", "bye_gone", self.language, folder=artifacts.parent)))
+        folder = self.runtime.contexts.folder(self.context_id)
+        if folder is not None and not folder.is_dir():
+            print(visible(ui_text("terminal", "bye_gone", self.language, folder=folder)))
             return
         is_refused = isinstance((await self._live()).state, WaitingForRecovery)
         command = f"{self._program} --context {self.context_id}"
         print(ui_text("terminal", "bye_refused" if is_refused else "bye", self.language, command=command))
 
-    def _greet(self, live: LiveContext, is_demo: bool) -> None:
+    def _greet(self, live: ContextSnapshot, is_demo: bool) -> None:
         print(visible(ui_text("terminal", "welcome", self.language, workspace=live.core.workspace)))
         if is_demo:
             print(ui_text("terminal", "demo", self.language))
         if not self.runtime.kernel.is_complete:
             broken = translate_broken_promises(self.runtime.kernel, self.language)
             print(ui_text("terminal", "no_sandbox", self.language, broken=broken))
-        for reason in (*live.damage, *self.runtime.user_rules.damage(live.core.owner)):
+        for reason in (*live.damage, *self.runtime.rules.damage(live.core.owner)):
             print(visible(translate(reason, self.language)))
 
-    async def _live(self) -> LiveContext:
-        return await self.runtime.context(self.context_id)
+    async def _live(self) -> ContextSnapshot:
+        return await self.runtime.contexts.get(self.context_id)
 
     async def _next_line(self) -> str | None:
         """Read the next line. On a tour, an empty line accepts the line that the tour proposes."""
@@ -153,7 +152,7 @@ class Conversation:
 
     async def _prompt(self) -> str:
         live = await self._live()
-        mode = self.runtime.dependencies.modes.stored(live.core.mode)
+        mode = self.runtime.modes.table.stored(live.core.mode)
         branch = "" if live.core.active_branch == "main" else f" [{live.core.active_branch}]"
         return visible(f"\n{mode.icon} {mode.name}{branch} › ")
 
@@ -173,7 +172,8 @@ class Conversation:
         else:
             command = self._send(line)
         if await self._run_reporting_errors(command):
-            if live.state is state_before and live.is_waiting() and live.task is None:  # the input changed nothing
+            live = await self._live()
+            if live.state is state_before and live.is_waiting and not live.is_driven:  # the input changed nothing
                 if not _is_command(line):
                     is_call = isinstance(live.state, AwaitingToolApproval)
                     print(ui_text("terminal", "later" if is_call else "question_waits", self.language))
@@ -201,9 +201,9 @@ class Conversation:
 
     async def _would_start(self, line: str) -> list[CallRecord]:
         if _is_command(line) and line.startswith("/elevate") and line.split()[1:] != ["end"]:
-            return await self.runtime.pending_calls(self.context_id)
+            return await self.runtime.calls.pending(self.context_id)
         mode = mode_of(self.runtime, line) if _is_command(line) else None
-        calls = await self.runtime.would_start(self.context_id, mode) if mode is not None else []
+        calls = await self.runtime.modes.would_start(self.context_id, mode) if mode is not None else []
         return [call for call in calls if call.status == "pending"]  # calls with another status were approved before
 
     async def _position_of_new_messages(self) -> BranchPosition:
@@ -211,13 +211,14 @@ class Conversation:
         live = await self._live()
         length = live.branches[live.core.active_branch].length
         turn = live.core.turn
-        recent = await self.runtime.read_messages(self.context_id, before=length)
+        recent = await self.runtime.messages.read(self.context_id, before=length)
+        live = await self._live()
         new_messages = [message for message in recent if turn is not None and message.metadata.turn == turn.id]
         return branch_end(live, back=max(0, len(new_messages) - 1))
 
     async def _send(self, line: str) -> None:
         """Send a message. While a turn is open, even a waiting one, the message is queued."""
-        sent = await self.runtime.send(self.context_id, line, queue=True)
+        sent = await self.runtime.messages.send(self.context_id, line, queue=True)
         if sent.queued:
             print(ui_text("terminal", "queued", self.language, count=len((await self._live()).core.queue)))
         else:
@@ -257,7 +258,7 @@ class Conversation:
                     text = translate(reason, self.language)
                     print(quoted(ui_text("terminal", "failed", self.language, reason=text)))
                     return None
-                case Idle() if live.task is None:
+                case Idle() if not live.is_driven:
                     return await suggest_compression(self.runtime, self.context_id, self.language)
                 case _:  # the next queued message is about to start
                     await asyncio.sleep(0)
@@ -281,7 +282,7 @@ class Conversation:
             self.lines.was_interrupted = False
             await self._cancel_turn()
             return
-        waiting = await self.runtime.pending_calls(self.context_id)
+        waiting = await self.runtime.calls.pending(self.context_id)
         if not waiting:
             print(ui_text("terminal", "question_waits", self.language))
             return
@@ -297,7 +298,7 @@ class Conversation:
             asyncio.create_task(self._handle_typed_lines()),
         ]
         try:
-            async for event in stream_events(self.runtime, self.context_id, start=place):
+            async for event in self.runtime.events.of_context(self.context_id, start=place):
                 self._quiet_since = asyncio.get_running_loop().time()
                 if isinstance(event, SubagentWaiting):
                     await self._decide_for(event.context_id)
@@ -331,7 +332,7 @@ class Conversation:
         """Ask the person about a waiting sub-agent. The conversation continues afterwards."""
         self._stream.end()
         self.lines.interrupt = None
-        child = await self.runtime.context(child_id)
+        child = await self.runtime.contexts.get(child_id)
         if isinstance(child.state, AwaitingToolApproval):
             print(quoted(ui_text("terminal", "child", self.language, context_id=child_id)))
             decided = await self._decide_for_child(child_id)
@@ -393,7 +394,7 @@ class Conversation:
         self._cancelling = asyncio.ensure_future(self._cancel_turn())
 
     async def _cancel_turn(self) -> None:
-        if await self._run_reporting_errors(self.runtime.cancel(self.context_id)):
+        if await self._run_reporting_errors(self.runtime.turns.cancel(self.context_id)):
             print("\n" + ui_text("terminal", "cancelled", self.language))
 
 

@@ -18,7 +18,7 @@ _NOT_IN_EFFECT = ("new", "changed")
 
 async def undo(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/undo"""
-    undone = await runtime.undo(context_id)
+    undone = await runtime.workspaces.undo(context_id)
     paths = ", ".join(undone.paths[:MAX_PATHS_PRINTED])
     hidden_count = len(undone.paths) - MAX_PATHS_PRINTED
     if hidden_count > 0:
@@ -32,14 +32,14 @@ async def tools(runtime: Runtime, context_id: str, rest: str, language: Language
     """/tools, /tools on NAME, /tools off NAME"""
     match rest.split():
         case ["on" | "off" as switch, name]:
-            await runtime.switch_tool(name, switch == "on")
+            await runtime.tools.switch(name, switch == "on")
         case []:
             pass
         case _:
             raise InvalidInput(Code.COMMAND_USAGE, usage="/tools, /tools on NAME, /tools off NAME")
-    disabled_tools = await runtime.tools_off()
-    live = await runtime.context(context_id)
-    for name, tool in runtime.dependencies.registry.tools_in(live.core.workspace).items():
+    disabled_tools = await runtime.tools.disabled()
+    live = await runtime.contexts.get(context_id)
+    for name, tool in runtime.tools.in_workspace(live.core.workspace).items():
         first_sentence = tool.description.partition(".")[0]
         print(quoted(f"  {'○' if name in disabled_tools else '●'} {name}  {first_sentence}"))
     print(ui_text("terminal", "tools_legend", language))
@@ -49,12 +49,12 @@ async def mcp_servers(runtime: Runtime, _: str, rest: str, language: Language) -
     """/servers, /servers reconnect NAME"""
     match rest.split():
         case ["reconnect", name]:
-            await runtime.reconnect_server(name)
+            await runtime.mcp_servers.reconnect(name)
         case []:
             pass
         case _:
             raise InvalidInput(Code.COMMAND_USAGE, usage="/servers, /servers reconnect NAME")
-    mcp_servers = await runtime.tool_servers()
+    mcp_servers = await runtime.mcp_servers.read()
     for mcp_server in mcp_servers:
         detail = f" ({mcp_server.detail})" if mcp_server.detail else ""
         counts = {"tools": len(mcp_server.tools), "changed": len(mcp_server.changed)}
@@ -71,10 +71,10 @@ async def resource(runtime: Runtime, context_id: str, rest: str, language: Langu
     """/resource SERVER [URI]"""
     match rest.split():
         case [mcp_server]:
-            for each in await runtime.server_resources(mcp_server):
+            for each in await runtime.mcp_servers.resources(mcp_server):
                 print(quoted(f"  {each.uri}  {each.name}"))
         case [mcp_server, uri]:
-            await runtime.add_resource(context_id, mcp_server, uri)
+            await runtime.mcp_servers.add_resource(context_id, mcp_server, uri)
             print(quoted(ui_text("terminal", "resource_added", language, uri=uri)))
         case _:
             raise InvalidInput(Code.COMMAND_USAGE, usage="/resource SERVER, /resource SERVER URI")
@@ -86,25 +86,25 @@ async def use(runtime: Runtime, context_id: str, rest: str, language: Language) 
     pairs = [word.partition("=") for word in words[1:]]
     if not words or any(not equals for _, equals, _ in pairs):
         raise InvalidInput(Code.COMMAND_USAGE, usage="/use SERVER PROMPT [NAME=VALUE…]")
-    text = await runtime.server_prompt(mcp_server, words[0], {name: value for name, _, value in pairs})
+    text = await runtime.mcp_servers.prompt(mcp_server, words[0], {name: value for name, _, value in pairs})
     print(quoted(f"» {text}"))
-    await runtime.send(context_id, text)
+    await runtime.messages.send(context_id, text)
 
 
 async def trust(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
     """/trust while a turn runs, /trust revoke. Between turns, `review_trust` handles /trust, because it can ask."""
     if rest == "revoke":
-        folder_trust = await runtime.distrust_folder(context_id)
+        folder_trust = await runtime.workspaces.distrust(context_id)
     elif rest:
         raise InvalidInput(Code.COMMAND_USAGE, usage="/trust, /trust revoke")
     else:
-        folder_trust = await runtime.folder_trust(context_id)
+        folder_trust = await runtime.workspaces.trust_status(context_id)
     print(_trust_text(folder_trust, language))
 
 
 async def review_trust(runtime: Runtime, context_id: str, lines: LineReader, language: Language) -> None:
     """/trust: show the folder's settings, and ask whether to trust them if they are not in effect yet."""
-    folder_trust = await runtime.folder_trust(context_id)
+    folder_trust = await runtime.workspaces.trust_status(context_id)
     if folder_trust.status in _NOT_IN_EFFECT:
         await _ask_for_trust(runtime, context_id, folder_trust, lines, language)
     else:
@@ -113,7 +113,7 @@ async def review_trust(runtime: Runtime, context_id: str, lines: LineReader, lan
 
 async def offer_trust(runtime: Runtime, context_id: str, lines: LineReader, language: Language) -> None:
     """Show a folder's settings that are not in effect yet, and ask whether to trust them."""
-    folder_trust = await runtime.folder_trust(context_id)
+    folder_trust = await runtime.workspaces.trust_status(context_id)
     if folder_trust.status in _NOT_IN_EFFECT:
         await _ask_for_trust(runtime, context_id, folder_trust, lines, language)
 
@@ -128,7 +128,7 @@ async def _ask_for_trust(
         return
     answer = await lines.ask_now(ui_text("terminal", "trust_ask", language))
     if (answer or "").strip().lower() in ("y", "yes", "是"):
-        await runtime.trust_folder(context_id, folder_trust.digest)
+        await runtime.workspaces.trust(context_id, folder_trust.digest)
         print(ui_text("terminal", "trust_trusted", language))
         await _switch_to_folder_mode(runtime, context_id)
     else:
@@ -139,12 +139,12 @@ async def _ask_for_trust(
 
 async def _switch_to_folder_mode(runtime: Runtime, context_id: str) -> None:
     """Switch a conversation without messages to the mode that the folder now sets for new conversations."""
-    live = await runtime.context(context_id)
-    modes = runtime.dependencies.modes
-    folder_mode = runtime.dependencies.workspace_policy(live.core.workspace).mode
+    live = await runtime.contexts.get(context_id)
+    modes = runtime.modes.table
+    folder_mode = runtime.workspaces.policy(live.core.workspace).mode
     is_new = not live.branches[live.core.active_branch].length
     if folder_mode is not None and is_new and not is_looser(modes.named(folder_mode), modes.stored(live.core.mode)):
-        await runtime.switch_mode(context_id, folder_mode)
+        await runtime.modes.switch(context_id, folder_mode)
 
 
 def _trust_text(folder_trust: FolderTrust, language: Language) -> str:

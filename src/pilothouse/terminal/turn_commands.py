@@ -27,13 +27,13 @@ _MAX_POLICY_DEPTH = 1000
 async def mode(runtime: Runtime, context_id: str, name: str, language: Language, shown: Collection[str]) -> None:
     """/mode [NAME]"""
     if name:
-        _print_switch(await runtime.switch_mode(context_id, name, shown=shown), language)
-    live = await runtime.context(context_id)
-    modes = runtime.dependencies.modes
+        _print_switch(await runtime.modes.switch(context_id, name, shown=shown), language)
+    live = await runtime.contexts.get(context_id)
+    modes = runtime.modes.table
     current_mode = modes.stored(live.core.mode)
     title, meaning = mode_title(current_mode, language), mode_meaning(current_mode, language)
     print(visible(ui_text("terminal", "switched", language, icon=current_mode.icon, title=title, meaning=meaning)))
-    elevation = await runtime.elevation(context_id)
+    elevation = await runtime.modes.elevation(context_id)
     if elevation is not None:
         _print_elevation(elevation, language)
     if not name:
@@ -64,21 +64,21 @@ async def policy(runtime: Runtime, context_id: str, rest: str, language: Languag
         case "":
             pass
         case "default" if not words:
-            _print_switch(await runtime.set_policy(context_id, None), language)
+            _print_switch(await runtime.modes.set_policy(context_id, None), language)
         case "auto_approve" | "manual" if not words:
-            _print_switch(await runtime.set_policy(context_id, Policy(kind=name)), language)
+            _print_switch(await runtime.modes.set_policy(context_id, Policy(kind=name)), language)
         case "white_list":
             _print_switch(
-                await runtime.set_policy(context_id, Policy(kind=name, tools=_tools(runtime, words))), language
+                await runtime.modes.set_policy(context_id, Policy(kind=name, tools=_tools(runtime, words))), language
             )
         case "limited_auto" if len(words) <= 1:
             depth = number(words[0], _MAX_POLICY_DEPTH) if words else Policy().depth
-            _print_switch(await runtime.set_policy(context_id, Policy(kind=name, depth=depth)), language)
+            _print_switch(await runtime.modes.set_policy(context_id, Policy(kind=name, depth=depth)), language)
         case _:
             allowed = "auto_approve, manual, white_list TOOL…, limited_auto DEPTH, default"
             raise InvalidInput(Code.COMMAND_USAGE, usage=f"/policy {allowed}")
-    live = await runtime.context(context_id)
-    policy_in_effect = live.core.policy or runtime.dependencies.workspace_policy(live.core.workspace).preference
+    live = await runtime.contexts.get(context_id)
+    policy_in_effect = live.core.policy or runtime.workspaces.policy(live.core.workspace).preference
     detail = {"white_list": ", ".join(sorted(policy_in_effect.tools)), "limited_auto": str(policy_in_effect.depth)}.get(
         policy_in_effect.kind, ""
     )
@@ -88,7 +88,7 @@ async def policy(runtime: Runtime, context_id: str, rest: str, language: Languag
 def _tools(runtime: Runtime, names: Iterable[str]) -> frozenset[str]:
     """Check and return the names of tools. Raises: InvalidInput for an unknown tool: a misspelt rule would forbid
     nothing."""
-    registered = runtime.dependencies.registry.tools
+    registered = runtime.tools.in_workspace(None)
     for name in names:
         if name not in registered and name != ANY_TOOL:
             raise InvalidInput(Code.UNKNOWN_TOOL, tool=name, allowed=", ".join(registered))
@@ -98,21 +98,21 @@ def _tools(runtime: Runtime, names: Iterable[str]) -> frozenset[str]:
 async def persona(runtime: Runtime, context_id: str, name: str, language: Language) -> None:
     """/persona [ID | none]"""
     if name:
-        _print_switch(await runtime.set_persona(context_id, None if name == NO_PERSONA else name), language)
-    live = await runtime.context(context_id)
+        _print_switch(await runtime.modes.set_persona(context_id, None if name == NO_PERSONA else name), language)
+    live = await runtime.contexts.get(context_id)
     print(visible(ui_text("terminal", "persona", language, name=live.core.persona or "-")))
     if not name:
-        for line in persona_lines(runtime.dependencies.personas(live.core.workspace), language):
+        for line in persona_lines(runtime.workspaces.personas(live.core.workspace), language):
             print(quoted(f"  {line}"))
 
 
 async def rules(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
     """/rules [revoke NUMBER]"""
-    current = await runtime.rules(context_id)
+    current = await runtime.rules.read(context_id)
     word, _, number_text = rest.partition(" ")
     if word == "revoke":
         revoked_rule = current[number(number_text, len(current)) - 1]
-        await runtime.revoke_rule(revoked_rule.id, context_id=context_id)
+        await runtime.rules.revoke(revoked_rule.id, context_id=context_id)
         print(quoted(ui_text("terminal", "revoked", language, rule=translate_rule(revoked_rule, language))))
         return
     if word:
@@ -145,7 +145,7 @@ async def _give(runtime: Runtime, context_id: str, effect: RuleEffect, rest: str
     else:
         _tools(runtime, [tool])
         scope = Scope(tool=tool, folder=folder.strip() or None)
-    rule = await runtime.give_rule(effect, scope, context_id=context_id, shown=())
+    rule = await runtime.rules.give(effect, scope, context_id=context_id, shown=())
     print(quoted(translate_rule(rule, language)))
 
 
@@ -153,18 +153,18 @@ async def elevate(runtime: Runtime, context_id: str, rest: str, language: Langua
     """/elevate N | turn | M minutes | end"""
     match rest.split():
         case ["end"]:
-            switch = await runtime.end_elevation(context_id)
+            switch = await runtime.modes.end_elevation(context_id)
         case ["turn"]:
-            switch = await runtime.elevate(context_id, turn=True, shown=shown)
+            switch = await runtime.modes.elevate(context_id, turn=True, shown=shown)
         case [amount]:
-            switch = await runtime.elevate(context_id, calls=number(amount, MAX_ELEVATION_CALLS), shown=shown)
+            switch = await runtime.modes.elevate(context_id, calls=number(amount, MAX_ELEVATION_CALLS), shown=shown)
         case [amount, unit] if unit.startswith(("min", "分")):
-            switch = await runtime.elevate(context_id, minutes=number(amount, MAX_ELEVATION_MINUTES), shown=shown)
+            switch = await runtime.modes.elevate(context_id, minutes=number(amount, MAX_ELEVATION_MINUTES), shown=shown)
         case _:
             usage = "/elevate 3, /elevate turn, /elevate 10 minutes, /elevate end"
             raise InvalidInput(Code.COMMAND_USAGE, usage=usage)
     _print_switch(switch, language)
-    elevation = await runtime.elevation(context_id)
+    elevation = await runtime.modes.elevation(context_id)
     if elevation is not None:
         _print_elevation(elevation, language)
     elif not switch.started:
@@ -173,12 +173,12 @@ async def elevate(runtime: Runtime, context_id: str, rest: str, language: Langua
 
 async def why(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/why: explain the decision about the last call"""
-    audited = await runtime.audit(context_id)
+    audited = await runtime.contexts.audit(context_id)
     call_entries = [entry for entry in audited.entries if "call" in entry.detail]
     if not call_entries:
         print(ui_text("terminal", "no_calls", language))
         return
-    call = await runtime.call(context_id, call_entries[-1].detail["call"])
+    call = await runtime.calls.get(context_id, call_entries[-1].detail["call"])
     print(quoted(f"▸ {call.display_name} {shorten(msgspec.json.encode(call.arguments).decode())}"))
     for step in explain(audited, call.id).steps:
         words = [translate(reason, language) for reason in (step.event, step.why) if reason is not None]
@@ -189,7 +189,7 @@ async def why(runtime: Runtime, context_id: str, _: str, language: Language) -> 
 
 async def audit(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/audit"""
-    audited = await runtime.audit(context_id)
+    audited = await runtime.contexts.audit(context_id)
     for entry in audited.entries:
         print(quoted("  ".join(word for word in (entry.at, entry.kind, _detail(entry, language)) if word)))
     print(translate(chain_reason(audited.chain), language))
@@ -224,41 +224,41 @@ def _plain(value: object) -> str:
 
 async def continue_turn(runtime: Runtime, context_id: str, _: str, __: Language) -> None:
     """/continue"""
-    await runtime.continue_turn(context_id)
+    await runtime.turns.continue_(context_id)
 
 
 async def cancel(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/cancel"""
-    await runtime.cancel(context_id)
+    await runtime.turns.cancel(context_id)
     print(ui_text("terminal", "cancelled", language))
 
 
 async def pause(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/pause"""
-    await runtime.pause(context_id)
+    await runtime.turns.pause(context_id)
     print(ui_text("terminal", "pausing", language))
 
 
 async def resume(runtime: Runtime, context_id: str, _: str, __: Language) -> None:
     """/resume"""
-    await runtime.resume(context_id)
+    await runtime.turns.resume(context_id)
 
 
 async def queue(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
     """/queue [delete NUMBER | edit NUMBER TEXT]"""
-    waiting = await runtime.queued(context_id)
+    waiting = await runtime.queue.read(context_id)
     word, _, more = rest.partition(" ")
     number_text, _, text = more.strip().partition(" ")
     match word:
         case "":
             pass
         case "delete":
-            await runtime.delete_queued(context_id, waiting[number(number_text, len(waiting)) - 1].item.id)
+            await runtime.queue.delete(context_id, waiting[number(number_text, len(waiting)) - 1].item.id)
         case "edit":
-            await runtime.edit_queued(context_id, waiting[number(number_text, len(waiting)) - 1].item.id, text)
+            await runtime.queue.edit(context_id, waiting[number(number_text, len(waiting)) - 1].item.id, text)
         case _:
             raise InvalidInput(Code.INVALID_NUMBER, limit=len(waiting))
-    waiting = await runtime.queued(context_id)
+    waiting = await runtime.queue.read(context_id)
     for count, each in enumerate(waiting, start=1):
         shown = getattr(each.messages[0], "content", None) or getattr(each.messages[0], "path", "")
         print(quoted(f"  {count}. {shorten(str(shown))}"))

@@ -14,14 +14,18 @@ from pilothouse.terminal.foreign_text import quoted
 async def compress(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
     """/compress [preview | undo | WHAT TO KEEP]"""
     if rest == "undo":
-        undone = await runtime.undo_compression(context_id)
+        undone = await runtime.compression.undo(context_id)
         print(ui_text("terminal", "uncompressed", language, count=undone.messages))
     elif rest == "preview":
-        print(_compression_line("would_compress", await runtime.preview_compression(context_id), language))
+        print(_compression_line("would_compress", await runtime.compression.preview(context_id), language))
     else:
-        await runtime.preview_compression(context_id)  # an impossible compression is refused before anything is printed
+        await runtime.compression.preview(context_id)  # an impossible compression is refused before anything is printed
         print(ui_text("terminal", "compressing", language), flush=True)
-        print(_compression_line("compressed", await runtime.compress(context_id, focus=rest or None), language))
+        print(
+            _compression_line(
+                "compressed", await runtime.compression.compress(context_id, focus=rest or None), language
+            )
+        )
 
 
 def _compression_line(key: str, compression: Compression, language: Language) -> str:
@@ -38,15 +42,15 @@ def _compression_line(key: str, compression: Compression, language: Language) ->
 
 async def suggest_compression(runtime: Runtime, context_id: str, language: Language) -> None:
     """Print the usage when compression is due and automatic compression is off."""
-    if not runtime.dependencies.budget.auto_compress:
-        meter = await runtime.meter(context_id)
+    if not runtime.window.auto_compresses:
+        meter = await runtime.window.meter(context_id)
         if meter.tokens > meter.trigger:
             print(meter_line(meter, language))
 
 
 async def tokens(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/tokens"""
-    window = await runtime.read_window(context_id)
+    window = await runtime.window.read(context_id)
     print(meter_line(window.meter, language))
     for part in window.parts:
         print(f"  {part.tokens:>8}  {ui_text('terminal', f'part_{part.name}', language)}")
@@ -72,27 +76,27 @@ async def pin(runtime: Runtime, context_id: str, rest: str, language: Language) 
     """/pin [off]: exempt your last message from compression"""
     if rest not in ("", "off"):
         raise InvalidInput(Code.COMMAND_USAGE, usage="/pin [off]")
-    recent = await runtime.read_messages(context_id, limit=200)
+    recent = await runtime.messages.read(context_id, limit=200)
     user_messages = [message for message in recent if isinstance(message, Text) and message.role == "user"]
     if not user_messages:
         raise InvalidInput(Code.EMPTY_MESSAGE)
-    await runtime.pin(context_id, user_messages[-1].id, pinned=rest != "off")
-    pins = (await runtime.context(context_id)).core.pins
+    await runtime.compression.pin(context_id, user_messages[-1].id, pinned=rest != "off")
+    pins = (await runtime.contexts.get(context_id)).core.pins
     print(ui_text("terminal", "pinned", language, count=len(pins)))
 
 
 async def model(runtime: Runtime, context_id: str, name: str, language: Language) -> None:
     """/model [NAME | none]"""
     if name:
-        await runtime.change_context(context_id, model=name if name != "none" else None)
-    live = await runtime.context(context_id)
-    names = ", ".join(dict.fromkeys((runtime.dependencies.model, *runtime.dependencies.models)))
+        await runtime.contexts.change(context_id, model=name if name != "none" else None)
+    live = await runtime.contexts.get(context_id)
+    names = ", ".join(runtime.providers.models)
     print(quoted(ui_text("terminal", "model", language, name=live.model, allowed=names)))
 
 
 async def overview(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/overview"""
-    message_id = await runtime.add_overview(context_id)
-    (message,) = await runtime.read_messages(context_id, ids=[message_id])
+    message_id = await runtime.workspaces.add_overview(context_id)
+    (message,) = await runtime.messages.read(context_id, ids=[message_id])
     print(quoted(getattr(message, "content", "")))
     print(ui_text("terminal", "overview_added", language))

@@ -25,11 +25,11 @@ class Served:
         """`limits` are fields of `ServerState`, such as `heartbeat` and `max_streams`; `options` are arguments of
         `make_server_state`."""
         self._runtime = runtime
-        object.__setattr__(runtime.dependencies, "roots", [Path(os.path.realpath(root)) for root in roots])
+        object.__setattr__(runtime._dependencies, "roots", [Path(os.path.realpath(root)) for root in roots])
         self._options = options
         self._limits = limits or {}
         self._folder = tempfile.TemporaryDirectory()
-        self.tokens = Tokens(Path(self._folder.name) / "tokens.json", runtime.dependencies.ambient, TOKEN)
+        self.tokens = Tokens(Path(self._folder.name) / "tokens.json", runtime.ambient, TOKEN)
         self.token = TOKEN
         self.url = ""
 

@@ -76,9 +76,9 @@ class World:
         return [name_of(state) for state in self.entered]
 
     async def start(self, mode: str = "agent") -> ContextId:
-        return await self.runtime.create_context(self.workspace, mode=mode)
+        return await self.runtime.contexts.create(self.workspace, mode=mode)
 
     async def turn(self, context_id: str, text: str = "hello", **options: Any) -> None:
         """Send a message and wait until the context rests."""
-        await self.runtime.send(context_id, text, **options)
-        await self.runtime.rested(context_id)
+        await self.runtime.messages.send(context_id, text, **options)
+        await self.runtime.turns.rested(context_id)

@@ -9,7 +9,7 @@ from pilothouse.domain.states import ConnectingToLLM, Idle
 from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.events.hub import MAX_UNSENT_SIGNALS, Hub
-from pilothouse.runtime.events.turn_events import MessageAdded, TextAdded, stream_events
+from pilothouse.runtime.events.turn_events import MessageAdded, TextAdded
 from pilothouse.runtime.limits import Limits
 from pilothouse.testing.world import World
 from tests.support.assertions import instance_of
@@ -80,8 +80,8 @@ async def test_a_follower_sees_all_text_once_in_order_as_it_comes(tmp_path: Path
         limits=Limits(delta_spacing=0.005),
     )
     context_id = await world.start()
-    await world.runtime.send(context_id, "go")
-    events = [event async for event in stream_events(world.runtime, context_id)]
+    await world.runtime.messages.send(context_id, "go")
+    events = [event async for event in world.runtime.events.of_context(context_id)]
     text = "".join(event.text for event in events if isinstance(event, TextAdded))
     assert text == "".join(first + second)
     counts = Counter(event.message_id for event in events if isinstance(event, TextAdded))

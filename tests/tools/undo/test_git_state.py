@@ -53,7 +53,7 @@ async def after(folder: Path, command: str) -> tuple[World, str]:
 async def undo_last(world: World, context_id: str) -> tuple[list[str], list[Reason]]:
     async with world.runtime:
         try:
-            undo = await world.runtime.undo(context_id)
+            undo = await world.runtime.workspaces.undo(context_id)
         except Conflict as error:
             return [], error.reason.params["left"]
         return list(undo.paths), list(undo.left)

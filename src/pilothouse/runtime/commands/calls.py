@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -10,9 +11,13 @@ import msgspec
 from pilothouse.domain.calls import OPEN_STATUSES, Approval, CallRecord, Status
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
+from pilothouse.domain.explanations import Explanation, explain
 from pilothouse.domain.modes import Verdict
 from pilothouse.domain.payloads import check_text
-from pilothouse.domain.rules import Rule, RuleOption
+from pilothouse.domain.rules import (
+    Rule,
+    RuleOption,
+)
 from pilothouse.domain.value import CallId, Value
 from pilothouse.runtime.authorization.authorization import (
     can_start,
@@ -26,6 +31,8 @@ from pilothouse.runtime.authorization.authorization import (
 from pilothouse.runtime.authorization.call_inspection import reinspect_call
 from pilothouse.runtime.authorization.policy_snapshot import snapshot_for_commit
 from pilothouse.runtime.authorization.results import end_call
+from pilothouse.runtime.commands.audit import read_audit
+from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.commands.modes import redecide_descendants
 from pilothouse.runtime.commands.rules import chosen_rule, put_rule, released_by
 from pilothouse.runtime.context.draft import Draft
@@ -54,49 +61,6 @@ class PersonsDecision(Value):
     """The `preview_digest` of the edited call that the person saw."""
 
 
-async def decide(
-    pool: ContextPool,
-    context_id: str,
-    decisions: Sequence[PersonsDecision],
-    *,
-    shown: Collection[str] | None = None,
-    previewed: Mapping[str, CallRecord] = MappingProxyType({}),
-    by: str = "local",
-) -> list[CallRecord]:
-    """Decide pending calls in one commit: all of them, or none. The commit starts the approved ones. A rule that is
-    given with a decision starts only those other pending calls whose digests are in `shown`; None: all. `previewed`
-    holds, by id, edited calls as `preview_edit` returned them: they run only on the files that were shown then.
-
-    Raises: NotFound, Conflict (already decided, or changed), InvalidInput (edited arguments), StoreError. A permanent
-    rule is stored after the decision: if the store refuses the rule, the decision stands.
-    """
-    # Before the lock: a tool's inspection of edited arguments may take long, and must not delay a cancel.
-    edited = await _inspect_edits(await pool.find(context_id), decisions, previewed)
-    async with pool.locked(context_id) as live:
-        for decision in decisions:
-            await _check_decision(live, decision)
-        _check_once_each(decisions)
-        check_decidable(live)
-        draft = live.draft()
-        new_rules = _chosen_rules(live, decisions, by)
-        for decision in decisions:
-            if decision.verdict == "approve":
-                _approve(live, draft, edited.get(decision.id) or live.calls[CallId(decision.id)], by)
-            else:
-                _reject(live, draft, decision, by)
-        _put_context_rules(live, draft, new_rules, by, shown)
-        if can_start(live):
-            start_calls(turn_of(live), draft)
-        await live.commit(draft, state_after_decisions(live, draft), then=lambda: pool.drive(live))
-        records = [draft.call(CallId(decision.id)) for decision in decisions]
-    for rule in new_rules:
-        if rule.lifetime.context is None:
-            await pool.user_rules.give(live.core.owner, rule, by=by)
-    if new_rules:
-        await redecide_descendants(pool, pool.in_memory(), by, releases=released_by(new_rules, shown))
-    return records
-
-
 def _chosen_rules(live: LiveContext, decisions: Sequence[PersonsDecision], by: str) -> list[Rule]:
     """The rules chosen with decisions. Raises: InvalidInput for an option that is not offered, or with edited
     arguments."""
@@ -120,17 +84,6 @@ def _put_context_rules(
         put_rule(live, draft, rule, by)
     if context_rules:
         redecide_pending(live, draft, by, releases=released_by(context_rules, shown))
-
-
-async def preview_edit(pool: ContextPool, context_id: str, call_id: str, arguments: dict[str, Any]) -> CallRecord:
-    """A pending call, inspected with other arguments. Nothing is stored. Raises: NotFound, Conflict."""
-    live = await pool.find(context_id)
-    record = live.calls.get(CallId(call_id)) or await pool.dependencies.store.call(live.id, CallId(call_id))
-    if record.is_question:
-        raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
-    if record.status != "pending" or record.id not in live.calls:
-        raise _already_decided(record)
-    return await reinspect_call(live, record, arguments)
 
 
 def preview_digest(edited: CallRecord) -> str:
@@ -159,25 +112,6 @@ async def _inspect_edits(
     return edited
 
 
-async def approve_all(
-    pool: ContextPool, context_id: str, *, ids: Sequence[str] | None = None, by: str = "local"
-) -> list[CallRecord]:
-    """Approve all pending calls, or those named."""
-    return await decide(pool, context_id, await _decisions_for_pending(pool, context_id, "approve", ids), by=by)
-
-
-async def reject_all(
-    pool: ContextPool,
-    context_id: str,
-    *,
-    ids: Sequence[str] | None = None,
-    reason: str | None = None,
-    by: str = "local",
-) -> list[CallRecord]:
-    """Reject all pending calls, or those named, with one reason."""
-    return await decide(pool, context_id, await _decisions_for_pending(pool, context_id, "reject", ids, reason), by=by)
-
-
 async def _decisions_for_pending(
     pool: ContextPool,
     context_id: str,
@@ -189,57 +123,14 @@ async def _decisions_for_pending(
         return [PersonsDecision(id=call_id, verdict=verdict, reason=reason) for call_id in ids]
     return [
         PersonsDecision(id=call.id, verdict=verdict, digest=call.digest, reason=reason)
-        for call in await pending_calls(pool, context_id)
+        for call in await CallCommands(pool).pending(context_id)
     ]
-
-
-async def pending_calls(pool: ContextPool, context_id: str) -> list[CallRecord]:
-    """The calls that wait for a decision, in the order of the request, without questions."""
-    live = await pool.find(context_id)
-    return [call for call in live.draft().round_calls() if call.status == "pending" and not call.is_question]
-
-
-async def open_questions(pool: ContextPool, context_id: str) -> list[CallRecord]:
-    live = await pool.find(context_id)
-    return [call for call in live.draft().round_calls() if call.status == "pending" and call.is_question]
-
-
-async def call(pool: ContextPool, context_id: str, call_id: str) -> CallRecord:
-    """A call of a context, open or ended. Raises: NotFound."""
-    live = await pool.find(context_id)
-    record = live.calls.get(CallId(call_id))
-    return record or await pool.dependencies.store.call(live.id, CallId(call_id))
 
 
 class CallPage(Value):
     items: tuple[CallRecord, ...]
     next: str | None = None
     """The cursor of the next page; None at the end."""
-
-
-async def read_calls(
-    pool: ContextPool, context_id: str, *, status: Status | None = None, cursor: str | None = None, limit: int = 50
-) -> CallPage:
-    """The calls of a context, newest last; all, or those of one status. A page may hold fewer than `limit`."""
-    live = await pool.find(context_id)
-    if status in OPEN_STATUSES:  # every open call belongs to the open turn
-        calls = [call for call in live.draft().round_calls() if call.status == status]
-        return CallPage(tuple(call for call in calls if status != "pending" or not call.is_question))
-    ids = [call_id for call_id in await pool.dependencies.store.call_ids(live.id) if cursor is None or call_id > cursor]
-    page_ids = ids[: limit if status is None else _MAX_CALLS_SEARCHED]
-    stored = await pool.dependencies.store.calls(live.id, page_ids)
-    items = tuple(call for call in stored if status is None or call.status == status)[:limit]
-    last_id = items[-1].id if len(items) == limit else page_ids[-1] if page_ids else None
-    return CallPage(items, next=last_id if last_id is not None and last_id != ids[-1] else None)
-
-
-async def records_of(pool: ContextPool, context_id: str, ids: Sequence[CallId]) -> dict[CallId, CallRecord]:
-    """The records of calls, as far as they can be read."""
-    live = await pool.find(context_id)
-    in_memory = {call_id: live.calls[call_id] for call_id in ids if call_id in live.calls}
-    other_ids = [call_id for call_id in ids if call_id not in in_memory]
-    stored = await pool.dependencies.store.calls(live.id, other_ids) if other_ids else []
-    return {**in_memory, **{call.id: call for call in stored}}
 
 
 async def _check_decision(live: LiveContext, decision: PersonsDecision) -> None:
@@ -314,42 +205,179 @@ def _note_decision(draft: Draft, record: CallRecord, by: str, mode: str, outcome
     )
 
 
-async def decline(pool: ContextPool, context_id: str, *, call_id: str | None = None, by: str = "local") -> None:
-    """Decline a question of a running call: the oldest, or the one named. The asking server is informed.
+class CallCommands(CommandGroup):
+    """Tool calls and questions: read, decide and answer them."""
 
-    Raises: Conflict where no such question is open, StoreError.
-    """
-    async with pool.locked(context_id) as live:
-        questions = [call for call in live.calls_with_questions() if call_id in (None, call.id)]
-        if not questions:
-            raise Conflict(Code.NO_QUESTION)
-        draft = live.draft()
-        draft.change_call(questions[0].id, decided_at=live.dependencies.now(), decided_by=by)
-        end_call(draft, live, questions[0].id, "rejected", reason=Reason(Code.NOT_RUN), by=by)
-        await live.commit(draft)
+    async def decide(
+        self,
+        context_id: str,
+        decisions: Sequence[PersonsDecision],
+        *,
+        shown: Collection[str] | None = None,
+        previewed: Mapping[str, CallRecord] = MappingProxyType({}),
+        by: str = "local",
+    ) -> list[CallRecord]:
+        """Decide pending calls in one commit: all of them, or none. The commit starts the approved ones. A rule that is
+        given with a decision starts only those other pending calls whose digests are in `shown`; None: all. `previewed`
+        holds, by id, edited calls as `preview_edit` returned them: they run only on the files that were shown then.
 
+        Raises: NotFound, Conflict (already decided, or changed), InvalidInput (edited arguments), StoreError. A
+        permanent rule is stored after the decision: if the store refuses the rule, the decision stands.
+        """
+        # Before the lock: a tool's inspection of edited arguments may take long, and must not delay a cancel.
+        edited = await _inspect_edits(await self._pool.find(context_id), decisions, previewed)
+        async with self._pool.locked(context_id) as live:
+            for decision in decisions:
+                await _check_decision(live, decision)
+            _check_once_each(decisions)
+            check_decidable(live)
+            draft = live.draft()
+            new_rules = _chosen_rules(live, decisions, by)
+            for decision in decisions:
+                if decision.verdict == "approve":
+                    _approve(live, draft, edited.get(decision.id) or live.calls[CallId(decision.id)], by)
+                else:
+                    _reject(live, draft, decision, by)
+            _put_context_rules(live, draft, new_rules, by, shown)
+            if can_start(live):
+                start_calls(turn_of(live), draft)
+            await live.commit(draft, state_after_decisions(live, draft), then=lambda: self._pool.drive(live))
+            records = [draft.call(CallId(decision.id)) for decision in decisions]
+        for rule in new_rules:
+            if rule.lifetime.context is None:
+                await self._pool.user_rules.give(live.core.owner, rule, by=by)
+        if new_rules:
+            await redecide_descendants(self._pool, self._pool.in_memory(), by, releases=released_by(new_rules, shown))
+        return records
 
-async def answer(
-    pool: ContextPool, context_id: str, answers: Sequence[str], *, call_id: str | None = None, by: str = "local"
-) -> None:
-    """Answer the oldest open `ask_user` call, or the one named: one answer for each of its questions, in their order.
+    async def preview_edit(self, context_id: str, call_id: str, arguments: dict[str, Any]) -> CallRecord:
+        """A pending call, inspected with other arguments. Nothing is stored. Raises: NotFound, Conflict."""
+        live = await self._pool.find(context_id)
+        record = live.calls.get(CallId(call_id)) or await self._pool.dependencies.store.call(live.id, CallId(call_id))
+        if record.is_question:
+            raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
+        if record.status != "pending" or record.id not in live.calls:
+            raise _already_decided(record)
+        return await reinspect_call(live, record, arguments)
 
-    Raises: Conflict when no question is open, InvalidInput, StoreError.
-    """
-    for text in answers:
-        check_text(text)
-    async with pool.locked(context_id) as live:
-        open_calls = [call for call in live.calls.values() if call.status == "pending" and call.is_question]
-        candidates = [call for call in open_calls if call_id in (None, call.id)]
-        if not candidates:
-            raise Conflict(Code.NO_QUESTION)
-        questions = candidates[0].arguments["questions"]
-        if len(answers) != len(questions):
-            raise InvalidInput(Code.INVALID_ANSWERS, given=len(answers), asked=len(questions))
-        lines = [f"{question['question']}\n{text}" for question, text in zip(questions, answers, strict=True)]
-        check_decidable(live)
-        draft = live.draft()
-        draft.change_call(candidates[0].id, decided_at=live.dependencies.now(), decided_by=by, answers=tuple(answers))
-        draft.note("question_answered", by, call=candidates[0].id)
-        end_call(draft, live, candidates[0].id, "executed", content="\n\n".join(lines), by=by)
-        await live.commit(draft, state_after_decisions(live, draft), then=lambda: pool.drive(live))
+    async def approve_all(
+        self, context_id: str, *, ids: Sequence[str] | None = None, by: str = "local"
+    ) -> list[CallRecord]:
+        """Approve all pending calls, or those named."""
+        return await self.decide(
+            context_id, await _decisions_for_pending(self._pool, context_id, "approve", ids), by=by
+        )
+
+    async def reject_all(
+        self,
+        context_id: str,
+        *,
+        ids: Sequence[str] | None = None,
+        reason: str | None = None,
+        by: str = "local",
+    ) -> list[CallRecord]:
+        """Reject all pending calls, or those named, with one reason."""
+        return await self.decide(
+            context_id, await _decisions_for_pending(self._pool, context_id, "reject", ids, reason), by=by
+        )
+
+    async def pending(self, context_id: str) -> list[CallRecord]:
+        """The calls that wait for a decision, in the order of the request, without questions."""
+        live = await self._pool.find(context_id)
+        return [call for call in live.draft().round_calls() if call.status == "pending" and not call.is_question]
+
+    async def open_questions(self, context_id: str) -> list[CallRecord]:
+        live = await self._pool.find(context_id)
+        return [call for call in live.draft().round_calls() if call.status == "pending" and call.is_question]
+
+    async def get(self, context_id: str, call_id: str) -> CallRecord:
+        """A call of a context, open or ended. Raises: NotFound."""
+        live = await self._pool.find(context_id)
+        record = live.calls.get(CallId(call_id))
+        return record or await self._pool.dependencies.store.call(live.id, CallId(call_id))
+
+    async def read(
+        self, context_id: str, *, status: Status | None = None, cursor: str | None = None, limit: int = 50
+    ) -> CallPage:
+        """The calls of a context, newest last; all, or those of one status. A page may hold fewer than `limit`."""
+        live = await self._pool.find(context_id)
+        if status in OPEN_STATUSES:  # every open call belongs to the open turn
+            calls = [call for call in live.draft().round_calls() if call.status == status]
+            return CallPage(tuple(call for call in calls if status != "pending" or not call.is_question))
+        ids = [
+            call_id
+            for call_id in await self._pool.dependencies.store.call_ids(live.id)
+            if cursor is None or call_id > cursor
+        ]
+        page_ids = ids[: limit if status is None else _MAX_CALLS_SEARCHED]
+        stored = await self._pool.dependencies.store.calls(live.id, page_ids)
+        items = tuple(call for call in stored if status is None or call.status == status)[:limit]
+        last_id = items[-1].id if len(items) == limit else page_ids[-1] if page_ids else None
+        return CallPage(items, next=last_id if last_id is not None and last_id != ids[-1] else None)
+
+    async def records(self, context_id: str, ids: Sequence[CallId]) -> dict[CallId, CallRecord]:
+        """The records of calls, as far as they can be read."""
+        live = await self._pool.find(context_id)
+        in_memory = {call_id: live.calls[call_id] for call_id in ids if call_id in live.calls}
+        other_ids = [call_id for call_id in ids if call_id not in in_memory]
+        stored = await self._pool.dependencies.store.calls(live.id, other_ids) if other_ids else []
+        return {**in_memory, **{call.id: call for call in stored}}
+
+    async def decline(self, context_id: str, *, call_id: str | None = None, by: str = "local") -> None:
+        """Decline a question of a running call: the oldest, or the one named. The asking server is informed.
+
+        Raises: Conflict where no such question is open, StoreError.
+        """
+        async with self._pool.locked(context_id) as live:
+            questions = [call for call in live.calls_with_questions() if call_id in (None, call.id)]
+            if not questions:
+                raise Conflict(Code.NO_QUESTION)
+            draft = live.draft()
+            draft.change_call(questions[0].id, decided_at=live.dependencies.now(), decided_by=by)
+            end_call(draft, live, questions[0].id, "rejected", reason=Reason(Code.NOT_RUN), by=by)
+            await live.commit(draft)
+
+    async def answer(
+        self, context_id: str, answers: Sequence[str], *, call_id: str | None = None, by: str = "local"
+    ) -> None:
+        """Answer the oldest open `ask_user` call, or the one named: one answer for each of its questions, in their
+        order.
+
+        Raises: Conflict when no question is open, InvalidInput, StoreError.
+        """
+        for text in answers:
+            check_text(text)
+        async with self._pool.locked(context_id) as live:
+            open_calls = [call for call in live.calls.values() if call.status == "pending" and call.is_question]
+            candidates = [call for call in open_calls if call_id in (None, call.id)]
+            if not candidates:
+                raise Conflict(Code.NO_QUESTION)
+            questions = candidates[0].arguments["questions"]
+            if len(answers) != len(questions):
+                raise InvalidInput(Code.INVALID_ANSWERS, given=len(answers), asked=len(questions))
+            lines = [f"{question['question']}\n{text}" for question, text in zip(questions, answers, strict=True)]
+            check_decidable(live)
+            draft = live.draft()
+            draft.change_call(
+                candidates[0].id, decided_at=live.dependencies.now(), decided_by=by, answers=tuple(answers)
+            )
+            draft.note("question_answered", by, call=candidates[0].id)
+            end_call(draft, live, candidates[0].id, "executed", content="\n\n".join(lines), by=by)
+            await live.commit(draft, state_after_decisions(live, draft), then=lambda: self._pool.drive(live))
+
+    async def output(self, context_id: str, call_id: str) -> Path:
+        """The file with the whole output of a call. Raises: NotFound."""
+        live = await self._pool.find(context_id)
+        record = await self.get(context_id, call_id)
+        path = live.artifacts.output_of(record.id) if live.artifacts is not None else None
+        if path is None or not path.is_file():
+            raise NotFound(Code.NO_OUTPUT, call_id=call_id)
+        return path
+
+    async def explain(self, context_id: str, call_id: str) -> Explanation:
+        """Why a call ran, waited or did not run, from the audit. Raises: NotFound for a call that never existed."""
+        live = await self._pool.find(context_id)
+        explanation = explain(await read_audit(self._pool, live.id), call_id)
+        if not explanation.steps:
+            raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
+        return explanation

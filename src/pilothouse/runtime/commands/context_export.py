@@ -20,10 +20,10 @@ from pilothouse.domain.value import CallId, MessageId, Value
 from pilothouse.i18n import translate
 from pilothouse.i18n.markdown import MarkdownWriter
 from pilothouse.runtime.commands.audit import note_damage, read_audit
-from pilothouse.runtime.commands.calls import records_of
-from pilothouse.runtime.commands.messages import read_ids
+from pilothouse.runtime.commands.calls import CallCommands
+from pilothouse.runtime.commands.command_group import CommandGroup
+from pilothouse.runtime.commands.messages import MessageCommands
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.pool import ContextPool
 from pilothouse.storage.base import READ_BATCH_MESSAGES
 from pilothouse.tools.uploads import StoredUpload
 
@@ -82,33 +82,67 @@ class EndLine(_Line, tag="end"):
 Line = HeadLine | CoreLine | BranchLine | MessageLine | CallLine | AuditLine | KeyLine | UploadLine | EndLine
 
 
-async def export_context(pool: ContextPool, context_id: str) -> AsyncIterator[bytes]:
-    """The export file, line by line. Raises: NotFound, Conflict while the context works, StoreError."""
-    store = pool.dependencies.store
-    async with pool.locked(context_id) as live:
-        if not live.is_resting or isinstance(live.state, WaitingForRecovery):
-            raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
-        core = msgspec.structs.replace(live.core, elevation=None)
-        audit = await store.audit(live.id)
-        if not audit.chain.whole:
-            await note_damage(live)
-        lines: list[Line] = [HeadLine(format=FORMAT, chain=None if audit.chain.whole else audit.chain), CoreLine(core)]
-        for name, branch in live.branches.items():
-            lines.append(BranchLine(branch, tuple(await store.branch_ids(live.id, name))))
-        message_ids = await store.message_ids(live.id)
-        calls = await store.calls(live.id)
-        keys = await store.sent_keys(live.id)
-    lines += [*map(CallLine, calls), *map(AuditLine, audit.entries), *map(KeyLine, keys)]
-    digest = hashlib.sha256()
-    for line in lines:
-        yield _encode_line(line, digest)
-    for start in range(0, len(message_ids), READ_BATCH_MESSAGES):
-        for message in await store.messages(live.id, message_ids[start : start + READ_BATCH_MESSAGES]):
-            if not _is_gap(message):
-                yield _encode_line(MessageLine(message), digest)
-    async for line in _uploads(live):
-        yield _encode_line(line, digest)
-    yield msgspec.json.encode(EndLine(digest.hexdigest())) + b"\n"
+class ExportCommands(CommandGroup):
+    """Export a conversation, as an archive or as Markdown."""
+
+    async def create(self, context_id: str) -> AsyncIterator[bytes]:
+        """The export file, line by line. Raises: NotFound, Conflict while the context works, StoreError."""
+        store = self._pool.dependencies.store
+        async with self._pool.locked(context_id) as live:
+            if not live.is_resting or isinstance(live.state, WaitingForRecovery):
+                raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
+            core = msgspec.structs.replace(live.core, elevation=None)
+            audit = await store.audit(live.id)
+            if not audit.chain.whole:
+                await note_damage(live)
+            lines: list[Line] = [
+                HeadLine(format=FORMAT, chain=None if audit.chain.whole else audit.chain),
+                CoreLine(core),
+            ]
+            for name, branch in live.branches.items():
+                lines.append(BranchLine(branch, tuple(await store.branch_ids(live.id, name))))
+            message_ids = await store.message_ids(live.id)
+            calls = await store.calls(live.id)
+            keys = await store.sent_keys(live.id)
+        lines += [*map(CallLine, calls), *map(AuditLine, audit.entries), *map(KeyLine, keys)]
+        digest = hashlib.sha256()
+        for line in lines:
+            yield _encode_line(line, digest)
+        for start in range(0, len(message_ids), READ_BATCH_MESSAGES):
+            for message in await store.messages(live.id, message_ids[start : start + READ_BATCH_MESSAGES]):
+                if not _is_gap(message):
+                    yield _encode_line(MessageLine(message), digest)
+        async for line in _uploads(live):
+            yield _encode_line(line, digest)
+        yield msgspec.json.encode(EndLine(digest.hexdigest())) + b"\n"
+
+    async def left_out(self, context_id: str) -> tuple[Reason, ...]:
+        """The uploads whose data an export leaves out, as reasons. Raises: NotFound, StoreError."""
+        uploads = await _list_uploads(await self._pool.find(context_id))
+        return tuple(upload_left_out(upload.name, upload.size) for upload, is_included in uploads if not is_included)
+
+    async def markdown(
+        self, context_id: str, *, branch: str | None = None, language: Language = "en"
+    ) -> AsyncIterator[bytes]:
+        """A branch as Markdown, as of now, in pieces. Raises: NotFound, StoreError."""
+        live = await self._pool.find(context_id)
+        name = branch or live.core.active_branch
+        length = live.branches[name].length if name in live.branches else 0
+        ids = await MessageCommands(self._pool).read_ids(context_id, name, limit=length)
+        writer = MarkdownWriter(language)
+        yield writer.head(live.core.title, name).encode()
+        chain = (await read_audit(self._pool, live.id, limit=0)).chain
+        if not chain.whole:
+            yield f"> {translate(chain_reason(chain), language)}\n\n".encode()
+        for start in range(0, len(ids), _MARKDOWN_BATCH_MESSAGES):
+            messages = await self._pool.dependencies.store.messages(
+                live.id, ids[start : start + _MARKDOWN_BATCH_MESSAGES]
+            )
+            call_ids = [call.id for message in messages if isinstance(message, ToolRequest) for call in message.calls]
+            records = await CallCommands(self._pool).records(context_id, call_ids) if call_ids else {}
+            yield await asyncio.to_thread(
+                _render, writer, messages, records
+            )  # off the event loop, since it may take long
 
 
 async def _uploads(live: LiveContext) -> AsyncIterator[UploadLine]:
@@ -134,34 +168,8 @@ async def _list_uploads(live: LiveContext) -> list[tuple[StoredUpload, bool]]:
     return [(upload, end <= MAX_EXPORTED_UPLOAD_BYTES and upload.size <= MAX_UPLOAD_BYTES) for upload, end in sizes]
 
 
-async def left_out_of_export(pool: ContextPool, context_id: str) -> tuple[Reason, ...]:
-    """The uploads whose data an export leaves out, as reasons. Raises: NotFound, StoreError."""
-    uploads = await _list_uploads(await pool.find(context_id))
-    return tuple(upload_left_out(upload.name, upload.size) for upload, is_included in uploads if not is_included)
-
-
 def upload_left_out(name: str, size: int) -> Reason:
     return Reason(Code.UPLOAD_LEFT_OUT, {"name": name, "size": size, "limit": MAX_EXPORTED_UPLOAD_BYTES})
-
-
-async def export_markdown(
-    pool: ContextPool, context_id: str, *, branch: str | None = None, language: Language = "en"
-) -> AsyncIterator[bytes]:
-    """A branch as Markdown, as of now, in pieces. Raises: NotFound, StoreError."""
-    live = await pool.find(context_id)
-    name = branch or live.core.active_branch
-    length = live.branches[name].length if name in live.branches else 0
-    ids = await read_ids(pool, context_id, name, limit=length)
-    writer = MarkdownWriter(language)
-    yield writer.head(live.core.title, name).encode()
-    chain = (await read_audit(pool, live.id, limit=0)).chain
-    if not chain.whole:
-        yield f"> {translate(chain_reason(chain), language)}\n\n".encode()
-    for start in range(0, len(ids), _MARKDOWN_BATCH_MESSAGES):
-        messages = await pool.dependencies.store.messages(live.id, ids[start : start + _MARKDOWN_BATCH_MESSAGES])
-        call_ids = [call.id for message in messages if isinstance(message, ToolRequest) for call in message.calls]
-        records = await records_of(pool, context_id, call_ids) if call_ids else {}
-        yield await asyncio.to_thread(_render, writer, messages, records)  # off the event loop, since it may take long
 
 
 def _render(writer: MarkdownWriter, messages: Sequence[Message], records: Mapping[CallId, CallRecord]) -> bytes:

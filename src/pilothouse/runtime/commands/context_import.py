@@ -37,6 +37,7 @@ from pilothouse.domain.states import Failed, Idle, WaitingForRecovery, is_restin
 from pilothouse.domain.users import check_user_name
 from pilothouse.domain.value import ContextId, Value
 from pilothouse.runtime.authorization.call_inspection import reinspect_call
+from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.commands.context_export import (
     AuditLine,
     BranchLine,
@@ -74,51 +75,54 @@ class Imported(Value):
     """Permissions that were not imported, uploads that the file lacks, and damage of the audit."""
 
 
-async def import_context(
-    pool: ContextPool,
-    data: bytes,
-    *,
-    context_id: str | None = None,
-    workspace: Path | None = None,
-    grants: bool = False,
-    by: str = "local",
-) -> Imported:
-    """Import a context from its file, under its own id or another one. Anybody may have written the file: its
-    permissions (allow rules, approvals, a looser mode or policy) are imported only with `grants`, and pending calls are
-    inspected again.
+class ImportCommands(CommandGroup):
+    """Import an exported conversation."""
 
-    Raises: InvalidInput, with the defect; Conflict when the id is taken; StoreError. Then nothing has changed.
-    """
-    change, uploads = await asyncio.to_thread(_parse_file, data)
-    if workspace is not None:
-        check_workspace(pool.dependencies, workspace, by)
-    name = context_id or change.core.context_id.partition("~")[0]  # the file may be another user's
-    new_id = await new_context_id(pool, name, check_user_name(by))
-    core: ContextCore = msgspec.structs.replace(
-        change.core,
-        context_id=new_id,
-        owner=by,
-        format=FORMAT,
-        elevation=None,
-        token_ratio=UNCORRECTED_TOKEN_RATIO,
-        token_ratio_of=None,
-        parent=await _parent(pool, change.core, grants=grants, by=by),
-        rules=tuple(_with_context(rule, new_id) for rule in change.core.rules),
-        workspace=os.path.realpath(workspace or change.core.workspace or "/"),
-    )
-    check_root(pool.dependencies, core.workspace or "/", by)
-    left_out: list[Reason] = []
-    calls = change.calls
-    if not grants:
-        core, left_out = _without_grants(pool, core)
-        calls = await _reinspect_open_calls(pool, core, calls, left_out)
-    change = msgspec.structs.replace(change, core=core, calls=calls)
-    chain = await asyncio.to_thread(check_chain, change.audit, core.audit)
-    if not chain.whole:
-        left_out.append(chain_reason(chain))
-    await run_to_completion(_create(pool, change, [line for line in uploads if line.data is not None]))
-    left_out += [upload_left_out(line.name, line.size) for line in uploads if line.data is None]
-    return Imported(new_id, tuple(left_out))
+    async def create(
+        self,
+        data: bytes,
+        *,
+        context_id: str | None = None,
+        workspace: Path | None = None,
+        grants: bool = False,
+        by: str = "local",
+    ) -> Imported:
+        """Import a context from its file, under its own id or another one. Anybody may have written the file: its
+        permissions (allow rules, approvals, a looser mode or policy) are imported only with `grants`, and pending calls
+        are inspected again.
+
+        Raises: InvalidInput, with the defect; Conflict when the id is taken; StoreError. Then nothing has changed.
+        """
+        change, uploads = await asyncio.to_thread(_parse_file, data)
+        if workspace is not None:
+            check_workspace(self._pool.dependencies, workspace, by)
+        name = context_id or change.core.context_id.partition("~")[0]  # the file may be another user's
+        new_id = await new_context_id(self._pool, name, check_user_name(by))
+        core: ContextCore = msgspec.structs.replace(
+            change.core,
+            context_id=new_id,
+            owner=by,
+            format=FORMAT,
+            elevation=None,
+            token_ratio=UNCORRECTED_TOKEN_RATIO,
+            token_ratio_of=None,
+            parent=await _parent(self._pool, change.core, grants=grants, by=by),
+            rules=tuple(_with_context(rule, new_id) for rule in change.core.rules),
+            workspace=os.path.realpath(workspace or change.core.workspace or "/"),
+        )
+        check_root(self._pool.dependencies, core.workspace or "/", by)
+        left_out: list[Reason] = []
+        calls = change.calls
+        if not grants:
+            core, left_out = _without_grants(self._pool, core)
+            calls = await _reinspect_open_calls(self._pool, core, calls, left_out)
+        change = msgspec.structs.replace(change, core=core, calls=calls)
+        chain = await asyncio.to_thread(check_chain, change.audit, core.audit)
+        if not chain.whole:
+            left_out.append(chain_reason(chain))
+        await run_to_completion(_create(self._pool, change, [line for line in uploads if line.data is not None]))
+        left_out += [upload_left_out(line.name, line.size) for line in uploads if line.data is None]
+        return Imported(new_id, tuple(left_out))
 
 
 async def _create(pool: ContextPool, change: Change, uploads: Sequence[UploadLine]) -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from pilothouse.domain.audit import AuditDraft, chain
+from pilothouse.domain.audit import AuditDraft, CheckedAudit, chain
 from pilothouse.domain.branches import MAIN, Branch
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import FORMAT, Change, ContextCore, ContextSummary, check_context_id
 from pilothouse.domain.errors import Conflict, InvalidInput
+from pilothouse.domain.forks import BranchFork
 from pilothouse.domain.messages import Usage
 from pilothouse.domain.modes import DEFAULT_MODE, Mode, strictness
 from pilothouse.domain.personas import initial_mode
@@ -21,11 +22,15 @@ from pilothouse.domain.states import name_of
 from pilothouse.domain.users import check_user_name
 from pilothouse.domain.value import ContextId, Value
 from pilothouse.runtime.authorization.authorization import release_none
+from pilothouse.runtime.commands.audit import read_audit
+from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.commands.modes import change_policy, check_persona
 from pilothouse.runtime.commands.titles import clean_title
-from pilothouse.runtime.context.context_ids import new_context_id
+from pilothouse.runtime.context.context_ids import new_context_id, own_context
 from pilothouse.runtime.context.draft import Draft
+from pilothouse.runtime.context.forks import read_forks
 from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.context.snapshot import ContextSnapshot, snapshot_of
 from pilothouse.runtime.dependencies import RuntimeDependencies
 from pilothouse.runtime.pool import ContextPool
 from pilothouse.runtime.shield import run_to_completion
@@ -46,70 +51,194 @@ class UsageTotals(Value):
     """Usage of the context and its sub-agents on all levels."""
 
 
-async def create_context(
-    pool: ContextPool,
-    workspace: Path,
-    *,
-    mode: str | None = None,
-    usual_modes: Sequence[str | None] = (),
-    policy: Policy | None = None,
-    title: str | None = None,
-    persona: str | None = None,
-    model: str | None = None,
-    usual_model: str | None = None,
-    parent: str | None = None,
-    context_id: str | None = None,
-    by: str = "local",
-) -> ContextId:
-    """Create a context. Without `mode`, its mode is the strictest of `usual_modes`, which are the person's preferences,
-    and of the configured mode, unless the persona names another one (`first_mode`). Without `model`, its model is
-    `usual_model`, the person's preference, where the adapter has that model and the persona names none.
+class ContextCommands(CommandGroup):
+    """Create, list, read, change and delete contexts, which are conversations."""
 
-    Raises: InvalidInput, NotFound (the parent), Conflict (the id is taken), StoreError.
-    """
-    title = clean_title(title) if title is not None else None
-    dependencies = pool.dependencies
-    owner = (await pool.find(parent)).core.owner if parent is not None else check_user_name(by)
-    check_workspace(dependencies, workspace, owner)
-    real_path = os.path.realpath(workspace)
-    check_persona(dependencies, real_path, persona)
-    dependencies.check_model(model)
-    chosen_mode = (
-        dependencies.modes.named(mode)
-        if mode is not None
-        else first_mode_in(dependencies, real_path, usual_modes, persona)
-    )
-    if context_id is None or parent is not None:  # the runtime generates the ids of sub-agents
-        new_id = check_context_id(context_id or dependencies.ambient.new_id())
-    else:
-        new_id = await new_context_id(pool, context_id, owner)
-    now = dependencies.now()
-    core = ContextCore(
-        context_id=new_id,
-        format=FORMAT,
-        owner=owner,
-        parent=ContextId(parent) if parent is not None else None,
-        workspace=real_path,
-        title=title,
-        titled_by="person" if title is not None else "first_line",
-        created_at=now,
-        updated_at=now,
-        mode=chosen_mode.name,
-        persona=persona,
-        model=model or _first_model(dependencies, real_path, usual_model, persona),
-        policy=policy,
-    )
-    created = AuditDraft(kind="context_created", at=now, by=by, detail={"mode": chosen_mode.name})
-    head, entries = chain(core.audit, [created])
-    core = msgspec.structs.replace(core, audit=head)
-    main = Branch(name=MAIN, key=dependencies.ambient.new_id(), created_at=now)
-    change = Change(core=core, branches={MAIN: main}, audit=entries)
-    if parent is None:
-        await run_to_completion(dependencies.store.create(change))
-    else:  # under the parent's lock: a parent that is being deleted gets no new sub-agents
-        async with pool.locked(parent):
+    async def create(
+        self,
+        workspace: Path,
+        *,
+        mode: str | None = None,
+        usual_modes: Sequence[str | None] = (),
+        policy: Policy | None = None,
+        title: str | None = None,
+        persona: str | None = None,
+        model: str | None = None,
+        usual_model: str | None = None,
+        parent: str | None = None,
+        context_id: str | None = None,
+        by: str = "local",
+    ) -> ContextId:
+        """Create a context. Without `mode`, its mode is the strictest of `usual_modes`, which are the person's
+        preferences, and of the configured mode, unless the persona names another one (`first_mode`). Without `model`,
+        its model is `usual_model`, the person's preference, where the adapter has that model and the persona names
+        none.
+
+        Raises: InvalidInput, NotFound (the parent), Conflict (the id is taken), StoreError.
+        """
+        title = clean_title(title) if title is not None else None
+        dependencies = self._pool.dependencies
+        owner = (await self._pool.find(parent)).core.owner if parent is not None else check_user_name(by)
+        check_workspace(dependencies, workspace, owner)
+        real_path = os.path.realpath(workspace)
+        check_persona(dependencies, real_path, persona)
+        dependencies.check_model(model)
+        chosen_mode = (
+            dependencies.modes.named(mode)
+            if mode is not None
+            else first_mode_in(dependencies, real_path, usual_modes, persona)
+        )
+        if context_id is None or parent is not None:  # the runtime generates the ids of sub-agents
+            new_id = check_context_id(context_id or dependencies.ambient.new_id())
+        else:
+            new_id = await new_context_id(self._pool, context_id, owner)
+        now = dependencies.now()
+        core = ContextCore(
+            context_id=new_id,
+            format=FORMAT,
+            owner=owner,
+            parent=ContextId(parent) if parent is not None else None,
+            workspace=real_path,
+            title=title,
+            titled_by="person" if title is not None else "first_line",
+            created_at=now,
+            updated_at=now,
+            mode=chosen_mode.name,
+            persona=persona,
+            model=model or _first_model(dependencies, real_path, usual_model, persona),
+            policy=policy,
+        )
+        created = AuditDraft(kind="context_created", at=now, by=by, detail={"mode": chosen_mode.name})
+        head, entries = chain(core.audit, [created])
+        core = msgspec.structs.replace(core, audit=head)
+        main = Branch(name=MAIN, key=dependencies.ambient.new_id(), created_at=now)
+        change = Change(core=core, branches={MAIN: main}, audit=entries)
+        if parent is None:
             await run_to_completion(dependencies.store.create(change))
-    return new_id
+        else:  # under the parent's lock: a parent that is being deleted gets no new sub-agents
+            async with self._pool.locked(parent):
+                await run_to_completion(dependencies.store.create(change))
+        return new_id
+
+    async def change(
+        self,
+        context_id: str,
+        *,
+        title: str | UnsetType = UNSET,
+        archived: bool | UnsetType = UNSET,
+        persona: str | UnsetType | None = UNSET,
+        model: str | UnsetType | None = UNSET,
+        policy: Policy | UnsetType | None = UNSET,
+        by: str = "local",
+    ) -> None:
+        """Change fields of a context in one commit: all given ones, or none. Raises: InvalidInput, NotFound,
+        StoreError."""
+        cleaned = clean_title(title) if title is not UNSET else None
+        if policy is not UNSET and policy is not None:
+            check_policy(policy)
+        if model is not UNSET:
+            self._pool.dependencies.check_model(model)
+
+        def change(live: LiveContext, draft: Draft) -> None:
+            if cleaned is not None:
+                draft.core.update(title=cleaned, titled_by="person")
+            if archived is not UNSET:
+                draft.core["archived"] = archived
+            if persona is not UNSET:
+                check_persona(self._pool.dependencies, live.core.workspace, persona)
+                draft.core["persona"] = persona
+                draft.note("persona_set", by, persona=persona)
+            if model is not UNSET:
+                draft.core["model"] = model
+            if policy is not UNSET:
+                draft.core["policy"] = policy
+                draft.note("policy_set", by, policy=policy)
+
+        if persona is UNSET and policy is UNSET:  # nothing that decides calls has changed
+            async with self._pool.locked(context_id) as live:
+                draft = live.draft()
+                change(live, draft)
+                await live.commit(draft)
+        else:
+            await change_policy(self._pool, context_id, change, by=by, releases=release_none)
+
+    async def delete(self, context_id: str) -> None:
+        """Delete a context with its sub-agents. Raises: NotFound, Conflict while a turn of any of them is open."""
+        async with self._pool.locked(context_id) as live:  # under the lock no sub-agent can start
+            descendant_ids = list(await _descendants(self._pool, context_id))
+            for member_id in (live.id, *descendant_ids):
+                _check_idle(await self._pool.find(member_id))
+            for descendant_id in reversed(descendant_ids):
+                async with self._pool.locked(descendant_id) as child:
+                    _check_idle(child)
+                    await _delete(self._pool, child)
+            await _delete(self._pool, live)
+
+    async def get(self, context_id: str) -> ContextSnapshot:
+        """The context at this instant. Raises: NotFound, StoreError."""
+        return snapshot_of(await self._pool.find(context_id))
+
+    def in_memory(self) -> tuple[ContextSnapshot, ...]:
+        """The contexts that are in memory."""
+        return tuple(snapshot_of(live) for live in self._pool.in_memory())
+
+    def model_of(self, context_id: ContextId) -> str:
+        """The model that a context in memory would use now; the runtime's model for another context."""
+        return self._pool.model_of(context_id)
+
+    def folder(self, context_id: str) -> Path | None:
+        """The folder of a context's files, if its store has one."""
+        artifacts = self._pool.dependencies.store.artifacts_folder(ContextId(context_id))
+        return artifacts.parent if artifacts is not None else None
+
+    async def forks(self, context_id: str) -> dict[str, BranchFork]:
+        """By branch: the position at which it departs from the active branch. Raises: NotFound, StoreError."""
+        return await read_forks(await self._pool.find(context_id))
+
+    async def own(self, name: str, user: str) -> ContextSnapshot:
+        """A user's context by its name or id. Raises: NotFound, StoreError."""
+        return snapshot_of(await own_context(self._pool, name, user))
+
+    async def audit(self, context_id: str, after: int = 0, limit: int | None = None) -> CheckedAudit:
+        """The audit behind the first `after` entries, and whether its chain is intact. Raises: NotFound, StoreError."""
+        live = await self._pool.find(context_id)
+        return await read_audit(self._pool, live.id, after, limit)
+
+    async def usage(self, context_id: str) -> UsageTotals:
+        """The tokens that a context has used, and their cost where a price is known. Raises: NotFound."""
+        own_usage = (await self._pool.find(context_id)).core.usage
+        total = own_usage
+        for descendant_usage in (await _descendants(self._pool, context_id)).values():
+            total = total.plus(descendant_usage)
+        return UsageTotals(own=own_usage, total=total)
+
+    async def list(
+        self,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        archived: bool = False,
+        parent: str | None = None,
+        owner: str | None = None,
+    ) -> ContextPage:
+        """A page of contexts, newest first, damaged ones included. Archived contexts, and the sub-agents of one
+        context, have lists of their own.
+
+        Raises: InvalidInput for an invalid cursor.
+        """
+        if not 1 <= limit <= _MAX_PAGE_ITEMS:
+            limit = max(1, min(limit, _MAX_PAGE_ITEMS))
+        summaries = [
+            summary
+            for summary in await self._pool.dependencies.store.contexts()
+            if summary.archived == archived and summary.parent == parent and owner in (None, summary.owner)
+        ]
+        summaries.sort(key=_sort_key, reverse=True)
+        if cursor is not None:
+            after = _parse_cursor(cursor)
+            summaries = [summary for summary in summaries if _sort_key(summary) < after]
+        items = tuple(summaries[:limit])
+        return ContextPage(items=items, next=_cursor(items[-1]) if len(summaries) > limit else None)
 
 
 def first_mode_in(
@@ -157,71 +286,6 @@ def check_root(dependencies: RuntimeDependencies, workspace: str, owner: str) ->
         raise InvalidInput(Code.OUTSIDE_ROOTS, path=workspace, allowed=allowed)
 
 
-async def change_context(
-    pool: ContextPool,
-    context_id: str,
-    *,
-    title: str | UnsetType = UNSET,
-    archived: bool | UnsetType = UNSET,
-    persona: str | UnsetType | None = UNSET,
-    model: str | UnsetType | None = UNSET,
-    policy: Policy | UnsetType | None = UNSET,
-    by: str = "local",
-) -> None:
-    """Change fields of a context in one commit: all given ones, or none. Raises: InvalidInput, NotFound, StoreError."""
-    cleaned = clean_title(title) if title is not UNSET else None
-    if policy is not UNSET and policy is not None:
-        check_policy(policy)
-    if model is not UNSET:
-        pool.dependencies.check_model(model)
-
-    def change(live: LiveContext, draft: Draft) -> None:
-        if cleaned is not None:
-            draft.core.update(title=cleaned, titled_by="person")
-        if archived is not UNSET:
-            draft.core["archived"] = archived
-        if persona is not UNSET:
-            check_persona(pool.dependencies, live.core.workspace, persona)
-            draft.core["persona"] = persona
-            draft.note("persona_set", by, persona=persona)
-        if model is not UNSET:
-            draft.core["model"] = model
-        if policy is not UNSET:
-            draft.core["policy"] = policy
-            draft.note("policy_set", by, policy=policy)
-
-    await change_policy(pool, context_id, change, by=by, releases=release_none)
-
-
-async def list_contexts(
-    pool: ContextPool,
-    *,
-    limit: int = 50,
-    cursor: str | None = None,
-    archived: bool = False,
-    parent: str | None = None,
-    owner: str | None = None,
-) -> ContextPage:
-    """A page of contexts, newest first, damaged ones included. Archived contexts, and the sub-agents of one context,
-    have lists of their own.
-
-    Raises: InvalidInput for an invalid cursor.
-    """
-    if not 1 <= limit <= _MAX_PAGE_ITEMS:
-        limit = max(1, min(limit, _MAX_PAGE_ITEMS))
-    summaries = [
-        summary
-        for summary in await pool.dependencies.store.contexts()
-        if summary.archived == archived and summary.parent == parent and owner in (None, summary.owner)
-    ]
-    summaries.sort(key=_sort_key, reverse=True)
-    if cursor is not None:
-        after = _parse_cursor(cursor)
-        summaries = [summary for summary in summaries if _sort_key(summary) < after]
-    items = tuple(summaries[:limit])
-    return ContextPage(items=items, next=_cursor(items[-1]) if len(summaries) > limit else None)
-
-
 def _sort_key(summary: ContextSummary) -> tuple[str, str]:
     return (summary.updated_at, summary.context_id)
 
@@ -237,27 +301,6 @@ def _parse_cursor(cursor: str) -> tuple[str, str]:
     return (at, context_id)
 
 
-async def archive(pool: ContextPool, context_id: str, *, archived: bool = True) -> None:
-    """Archive a context, or restore it. A new message restores it too. Raises: NotFound, StoreError."""
-    async with pool.locked(context_id) as live:
-        draft = live.draft()
-        draft.core["archived"] = archived
-        await live.commit(draft)
-
-
-async def delete_context(pool: ContextPool, context_id: str) -> None:
-    """Delete a context with its sub-agents. Raises: NotFound, Conflict while a turn of any of them is open."""
-    async with pool.locked(context_id) as live:  # under the lock no sub-agent can start
-        descendant_ids = list(await _descendants(pool, context_id))
-        for member_id in (live.id, *descendant_ids):
-            _check_idle(await pool.find(member_id))
-        for descendant_id in reversed(descendant_ids):
-            async with pool.locked(descendant_id) as child:
-                _check_idle(child)
-                await _delete(pool, child)
-        await _delete(pool, live)
-
-
 async def _delete(pool: ContextPool, live: LiveContext) -> None:
     await pool.dependencies.store.delete(live.id)
     live.is_deleted = True
@@ -268,15 +311,6 @@ async def _delete(pool: ContextPool, live: LiveContext) -> None:
 def _check_idle(live: LiveContext) -> None:
     if not live.is_resting or live.core.turn is not None:
         raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
-
-
-async def usage(pool: ContextPool, context_id: str) -> UsageTotals:
-    """The tokens that a context has used, and their cost where a price is known. Raises: NotFound."""
-    own_usage = (await pool.find(context_id)).core.usage
-    total = own_usage
-    for descendant_usage in (await _descendants(pool, context_id)).values():
-        total = total.plus(descendant_usage)
-    return UsageTotals(own=own_usage, total=total)
 
 
 async def _descendants(pool: ContextPool, context_id: str) -> dict[ContextId, Usage]:

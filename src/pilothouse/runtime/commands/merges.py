@@ -23,53 +23,68 @@ from pilothouse.domain.messages import Message, ToolRequest, ToolResult
 from pilothouse.domain.states import Failed, Idle, MergingBranches, name_of
 from pilothouse.domain.value import CallId, MessageId
 from pilothouse.runtime.commands.branches import between_turns, branch_of
+from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.notices import system_notice
-from pilothouse.runtime.pool import ContextPool
 from pilothouse.storage.base import READ_BATCH_MESSAGES
 
 _MAX_TAIL_MESSAGES = 50
 _MAX_CONFLICTS_STORED = 100
 
 
-async def preview_merge(
-    pool: ContextPool,
-    context_id: str,
-    source: str,
-    *,
-    target: str | None = None,
-    strategy: Strategy = "append",
-    message_ids: Sequence[str] = (),
-) -> MergePlan:
-    """The predicted effect of `merge`. Nothing changes. Raises: InvalidInput, NotFound, Conflict, StoreError."""
-    live = await pool.find(context_id)
-    return await _plan(live, source, target or live.core.active_branch, strategy, message_ids)
+class MergeCommands(CommandGroup):
+    """Merge branches, and find out where messages came from."""
 
+    async def preview(
+        self,
+        context_id: str,
+        source: str,
+        *,
+        target: str | None = None,
+        strategy: Strategy = "append",
+        message_ids: Sequence[str] = (),
+    ) -> MergePlan:
+        """The predicted effect of `merge`. Nothing changes. Raises: InvalidInput, NotFound, Conflict, StoreError."""
+        live = await self._pool.find(context_id)
+        return await _plan(live, source, target or live.core.active_branch, strategy, message_ids)
 
-async def merge(
-    pool: ContextPool,
-    context_id: str,
-    source: str,
-    *,
-    target: str | None = None,
-    strategy: Strategy = "append",
-    message_ids: Sequence[str] = (),
-    by: str = "local",
-) -> MergePlan:
-    """Merge messages of one branch into another, by default the active one. If no message remains to be merged, nothing
-    changes.
+    async def merge(
+        self,
+        context_id: str,
+        source: str,
+        *,
+        target: str | None = None,
+        strategy: Strategy = "append",
+        message_ids: Sequence[str] = (),
+        by: str = "local",
+    ) -> MergePlan:
+        """Merge messages of one branch into another, by default the active one. If no message remains to be merged,
+        nothing changes.
 
-    Raises: InvalidInput, NotFound, Conflict (a turn is open, into itself), StoreError; then nothing has changed.
-    """
-    async with pool.locked(context_id) as live:
-        if not isinstance(live.state, Idle | Failed):
-            raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
-        plan = await _plan(live, source, target or live.core.active_branch, strategy, message_ids)
-        if plan.merged:
-            passing = MergingBranches(source=plan.source, target=plan.target, strategy=plan.strategy)
-            await between_turns(live, passing, lambda draft: _put_merge(live, draft, plan, by))
-        return plan
+        Raises: InvalidInput, NotFound, Conflict (a turn is open, into itself), StoreError; then nothing has changed.
+        """
+        async with self._pool.locked(context_id) as live:
+            if not isinstance(live.state, Idle | Failed):
+                raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
+            plan = await _plan(live, source, target or live.core.active_branch, strategy, message_ids)
+            if plan.merged:
+                passing = MergingBranches(source=plan.source, target=plan.target, strategy=plan.strategy)
+                await between_turns(live, passing, lambda draft: _put_merge(live, draft, plan, by))
+            return plan
+
+    async def provenance(self, context_id: str, message_id: str, *, branch: str | None = None) -> Provenance | None:
+        """The origin of a merged message on a branch, by default the active one; None for a message that was not
+        merged.
+
+        Raises: NotFound.
+        """
+        live = await self._pool.find(context_id)
+        target_branch = branch_of(live, branch or live.core.active_branch)
+        ids = await self._pool.dependencies.store.branch_ids(live.id, target_branch.name)
+        if message_id not in ids:
+            raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=target_branch.name)
+        return origin_of(target_branch, ids.index(MessageId(message_id)))
 
 
 def _put_merge(live: LiveContext, draft: Draft, plan: MergePlan, by: str) -> None:
@@ -104,21 +119,6 @@ def _put_merge(live: LiveContext, draft: Draft, plan: MergePlan, by: str) -> Non
     audit_detail = {"source": plan.source, "target": plan.target, "strategy": plan.strategy, "merged": plan.merged}
     draft.note("branches_merged", by, **audit_detail)
     draft.branches[plan.target] = msgspec.structs.replace(target, merged=(*target.merged, block))
-
-
-async def provenance(
-    pool: ContextPool, context_id: str, message_id: str, *, branch: str | None = None
-) -> Provenance | None:
-    """The origin of a merged message on a branch, by default the active one; None for a message that was not merged.
-
-    Raises: NotFound.
-    """
-    live = await pool.find(context_id)
-    target_branch = branch_of(live, branch or live.core.active_branch)
-    ids = await pool.dependencies.store.branch_ids(live.id, target_branch.name)
-    if message_id not in ids:
-        raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=target_branch.name)
-    return origin_of(target_branch, ids.index(MessageId(message_id)))
 
 
 async def _plan(

@@ -15,6 +15,7 @@ from pilothouse.domain.modes import is_looser, strictness
 from pilothouse.domain.payloads import ClientMetadata, MessageAttachments, Payload
 from pilothouse.domain.states import Failed, Idle, ProcessingUserMessage, name_of
 from pilothouse.domain.value import MessageId, TurnId, Value
+from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.commands.modes import redecide_subagents
 from pilothouse.runtime.commands.titles import make_title
 from pilothouse.runtime.context.draft import Draft
@@ -37,43 +38,121 @@ class SentMessage(Value):
         return self.turn_id is None
 
 
-async def send(
-    pool: ContextPool,
-    context_id: str,
-    payloads: Sequence[Payload | dict[str, Any]] | str,
-    *,
-    mode: str | None = None,
-    max_mode: str | None = None,
-    client_metadata: ClientMetadata | None = None,
-    attached: MessageAttachments | None = None,
-    key: str | None = None,
-    queue: bool = False,
-    by: str = "local",
-) -> SentMessage:
-    """Store the person's message and open a turn. The message is durable when this returns. Commit (a).
+class MessageCommands(CommandGroup):
+    """Send, edit and read messages."""
 
-    With `queue`, a message that arrives while a turn is open waits for the turn's end. With a `key`, the same request
-    sent twice is one message, with the same response. `max_mode` switches a context in a looser mode to that mode,
-    and leaves a stricter mode as it is.
-    Raises: InvalidInput, NotFound, Conflict (a turn is open, the queue is full), StoreError; then nothing has changed.
-    """
-    user_input = parse_user_input(pool, payloads, mode, client_metadata, by, attached)
-    async with pool.locked(context_id) as live:
-        if max_mode is not None:
-            user_input = _with_max_mode(pool, live, user_input, max_mode)
-        sent_key = _sent_key(live, user_input, key) if key is not None else None
-        if sent_key is not None:
-            earlier = await pool.dependencies.store.sent_key(live.id, sent_key.key)
-            if earlier is not None:
-                return _repeated_response(earlier, sent_key, key)
-        if not isinstance(live.state, Idle | Failed):
-            if not queue:
+    async def send(
+        self,
+        context_id: str,
+        payloads: Sequence[Payload | dict[str, Any]] | str,
+        *,
+        mode: str | None = None,
+        max_mode: str | None = None,
+        client_metadata: ClientMetadata | None = None,
+        attached: MessageAttachments | None = None,
+        key: str | None = None,
+        queue: bool = False,
+        by: str = "local",
+    ) -> SentMessage:
+        """Store the person's message and open a turn. The message is durable when this returns. Commit (a).
+
+        With `queue`, a message that arrives while a turn is open waits for the turn's end. With a `key`, the same
+        request sent twice is one message, with the same response. `max_mode` switches a context in a looser mode to
+        that mode, and leaves a stricter mode as it is. Raises: InvalidInput, NotFound, Conflict (a turn is open, the
+        queue is full), StoreError; then nothing has changed.
+        """
+        user_input = parse_user_input(self._pool, payloads, mode, client_metadata, by, attached)
+        async with self._pool.locked(context_id) as live:
+            if max_mode is not None:
+                user_input = _with_max_mode(self._pool, live, user_input, max_mode)
+            sent_key = _sent_key(live, user_input, key) if key is not None else None
+            if sent_key is not None:
+                earlier = await self._pool.dependencies.store.sent_key(live.id, sent_key.key)
+                if earlier is not None:
+                    return _repeated_response(earlier, sent_key, key)
+            if not isinstance(live.state, Idle | Failed):
+                if not queue:
+                    raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
+                return await _enqueue(live, user_input, sent_key)
+            sent = await _begin(self._pool, live, live.draft(), user_input, sent_key)
+        if user_input.mode is not None:
+            await redecide_subagents(self._pool, live, by)
+        return sent
+
+    async def edit(
+        self,
+        context_id: str,
+        message_id: str,
+        payloads: Sequence[Payload | dict[str, Any]] | str,
+        *,
+        mode: str | None = None,
+        client_metadata: ClientMetadata | None = None,
+        attached: MessageAttachments | None = None,
+        name: str | None = None,
+        by: str = "local",
+    ) -> SentMessage:
+        """Replace an earlier message: create a branch up to it, make the branch active, and send the new message there.
+
+        Raises: InvalidInput, NotFound, Conflict (a turn is open, the name is taken), StoreError.
+        """
+        user_input = parse_user_input(self._pool, payloads, mode, client_metadata, by, attached)
+        async with self._pool.locked(context_id) as live:
+            if not isinstance(live.state, Idle | Failed):
                 raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
-            return await _enqueue(live, user_input, sent_key)
-        sent = await _begin(pool, live, live.draft(), user_input, sent_key)
-    if user_input.mode is not None:
-        await redecide_subagents(pool, live, by)
-    return sent
+            origin = live.branches[live.core.active_branch]
+            ids = await self._pool.dependencies.store.branch_ids(live.id, origin.name)
+            (message,) = await self._pool.dependencies.store.messages(live.id, [MessageId(message_id)])
+            if message_id not in ids or message.role != "user":
+                raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=origin.name)
+            draft = live.draft()
+            branch_name = name or next_name(origin.name, live.branches)
+            put_branch(live, draft, branch_name, origin, ids[: ids.index(MessageId(message_id))])
+            draft.core["active_branch"] = branch_name
+            sent = await _begin(self._pool, live, draft, user_input)
+        if user_input.mode is not None:
+            await redecide_subagents(self._pool, live, by)
+        return sent
+
+    async def read(
+        self,
+        context_id: str,
+        *,
+        branch: str | None = None,
+        ids: Sequence[MessageId] | None = None,
+        before: int | None = None,
+        limit: int = 50,
+    ) -> list[Message]:
+        """Messages by id, or the last `limit` messages of a branch before position `before`."""
+        live = await self._pool.find(context_id)
+        if ids is None:
+            ids = await self.read_ids(context_id, branch or live.core.active_branch, before=before, limit=limit)
+        return await self._pool.dependencies.store.messages(live.id, ids)
+
+    async def read_ids(
+        self, context_id: str, branch: str, *, before: int | None = None, limit: int = 50
+    ) -> list[MessageId]:
+        """The last `limit` ids of a branch before position `before`. Raises: NotFound."""
+        live = await self._pool.find(context_id)
+        if branch not in live.branches:
+            raise NotFound(Code.UNKNOWN_BRANCH, branch=branch, allowed=", ".join(live.branches))
+        stop = live.branches[branch].length if before is None else before
+        return await self._pool.dependencies.store.branch_ids(live.id, branch, max(0, stop - limit), stop)
+
+    async def read_content(
+        self, context_id: str, message_id: MessageId, from_sequence: int = 0
+    ) -> list[tuple[int, str]]:
+        """Exactly the deltas of a message behind a sequence number, with their numbers: while the message streams,
+        after its end, and after a restart."""
+        live = await self._pool.find(context_id)
+        writer = live.delta_writer
+        if writer is not None and writer.message_id == message_id:
+            deltas = writer.pieces_after(from_sequence)
+        else:
+            (message,) = await self._pool.dependencies.store.messages(live.id, [message_id])
+            if isinstance(message, ErrorMessage) and message.reason.code is Code.MESSAGE_DAMAGED:
+                raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=live.core.active_branch)
+            deltas = content_chunks(message)[from_sequence:]
+        return list(enumerate(deltas, start=from_sequence + 1))
 
 
 def _with_max_mode(pool: ContextPool, live: LiveContext, user_input: UserInput, name: str) -> UserInput:
@@ -145,41 +224,6 @@ def _repeated_response(earlier: SentKey, sent_key: SentKey, key: str | None) -> 
     return SentMessage(message_id=earlier.message_id, turn_id=earlier.turn_id)
 
 
-async def edit_message(
-    pool: ContextPool,
-    context_id: str,
-    message_id: str,
-    payloads: Sequence[Payload | dict[str, Any]] | str,
-    *,
-    mode: str | None = None,
-    client_metadata: ClientMetadata | None = None,
-    attached: MessageAttachments | None = None,
-    name: str | None = None,
-    by: str = "local",
-) -> SentMessage:
-    """Replace an earlier message: create a branch up to it, make the branch active, and send the new message there.
-
-    Raises: InvalidInput, NotFound, Conflict (a turn is open, the name is taken), StoreError.
-    """
-    user_input = parse_user_input(pool, payloads, mode, client_metadata, by, attached)
-    async with pool.locked(context_id) as live:
-        if not isinstance(live.state, Idle | Failed):
-            raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
-        origin = live.branches[live.core.active_branch]
-        ids = await pool.dependencies.store.branch_ids(live.id, origin.name)
-        (message,) = await pool.dependencies.store.messages(live.id, [MessageId(message_id)])
-        if message_id not in ids or message.role != "user":
-            raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=origin.name)
-        draft = live.draft()
-        branch_name = name or next_name(origin.name, live.branches)
-        put_branch(live, draft, branch_name, origin, ids[: ids.index(MessageId(message_id))])
-        draft.core["active_branch"] = branch_name
-        sent = await _begin(pool, live, draft, user_input)
-    if user_input.mode is not None:
-        await redecide_subagents(pool, live, by)
-    return sent
-
-
 def put_branch(
     live: LiveContext, draft: Draft, name: str, origin: Branch, ids: Sequence[MessageId], addition: str | None = None
 ) -> None:
@@ -197,47 +241,3 @@ def put_branch(
         compressed=compression_within(origin, len(ids)),
     )
     draft.appended[name] = list(ids)
-
-
-async def read_messages(
-    pool: ContextPool,
-    context_id: str,
-    *,
-    branch: str | None = None,
-    ids: Sequence[MessageId] | None = None,
-    before: int | None = None,
-    limit: int = 50,
-) -> list[Message]:
-    """Messages by id, or the last `limit` messages of a branch before position `before`."""
-    live = await pool.find(context_id)
-    if ids is None:
-        ids = await read_ids(pool, context_id, branch or live.core.active_branch, before=before, limit=limit)
-    return await pool.dependencies.store.messages(live.id, ids)
-
-
-async def read_ids(
-    pool: ContextPool, context_id: str, branch: str, *, before: int | None = None, limit: int = 50
-) -> list[MessageId]:
-    """The last `limit` ids of a branch before position `before`. Raises: NotFound."""
-    live = await pool.find(context_id)
-    if branch not in live.branches:
-        raise NotFound(Code.UNKNOWN_BRANCH, branch=branch, allowed=", ".join(live.branches))
-    stop = live.branches[branch].length if before is None else before
-    return await pool.dependencies.store.branch_ids(live.id, branch, max(0, stop - limit), stop)
-
-
-async def read_content(
-    pool: ContextPool, context_id: str, message_id: MessageId, from_sequence: int = 0
-) -> list[tuple[int, str]]:
-    """Exactly the deltas of a message behind a sequence number, with their numbers: while the message streams, after
-    its end, and after a restart."""
-    live = await pool.find(context_id)
-    writer = live.delta_writer
-    if writer is not None and writer.message_id == message_id:
-        deltas = writer.pieces_after(from_sequence)
-    else:
-        (message,) = await pool.dependencies.store.messages(live.id, [message_id])
-        if isinstance(message, ErrorMessage) and message.reason.code is Code.MESSAGE_DAMAGED:
-            raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=live.core.active_branch)
-        deltas = content_chunks(message)[from_sequence:]
-    return list(enumerate(deltas, start=from_sequence + 1))

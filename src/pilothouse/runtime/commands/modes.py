@@ -11,7 +11,7 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.elevations import Elevation, check_end
 from pilothouse.domain.errors import Conflict, InvalidInput, StoreError
 from pilothouse.domain.messages import Metadata
-from pilothouse.domain.modes import Mode, Verdict
+from pilothouse.domain.modes import Mode, Modes, Verdict
 from pilothouse.domain.policies import Policy, check_policy
 from pilothouse.domain.value import CallId, Value
 from pilothouse.runtime.authorization.authorization import (
@@ -27,6 +27,7 @@ from pilothouse.runtime.authorization.authorization import (
 )
 from pilothouse.runtime.authorization.policy_snapshot import current_snapshot, settle_elevation
 from pilothouse.runtime.authorization.policy_snapshot import end_elevation as end_in_draft
+from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.dependencies import RuntimeDependencies
@@ -51,35 +52,123 @@ class ModeSwitch(Value):
     """Calls that wait for the person."""
 
 
-async def switch_mode(
-    pool: ContextPool, context_id: str, mode: str, *, shown: Collection[str] | None = None, by: str = "local"
-) -> ModeSwitch:
-    """Switch the mode. When this returns, no call decided under the old mode will start, here or in a sub-agent. With
-    `shown`, the digests of calls that the person has seen, no other pending call is started.
+class ModeCommands(CommandGroup):
+    """The mode of a context, and what changes its effect: policy, persona and elevation."""
 
-    Raises: InvalidInput for an unknown mode, NotFound, StoreError; then nothing has changed.
-    """
-    new_mode = pool.dependencies.modes.named(mode)
+    @property
+    def table(self) -> Modes:
+        """The modes that the configuration defines."""
+        return self._pool.dependencies.modes
 
-    def change(live: LiveContext, draft: Draft) -> None:
-        if new_mode.name != live.core.mode:
-            record_switch(draft, live, new_mode.name, by)
-        end_in_draft(draft, "mode_switched", by)
+    async def switch(
+        self, context_id: str, mode: str, *, shown: Collection[str] | None = None, by: str = "local"
+    ) -> ModeSwitch:
+        """Switch the mode. When this returns, no call decided under the old mode will start, here or in a sub-agent.
+        With `shown`, the digests of calls that the person has seen, no other pending call is started.
 
-    denial = Reason(Code.REJECTED_BY_SWITCH, {"mode": new_mode.name})
-    return await change_policy(
-        pool, context_id, change, by=by, releases=release_shown(release_all, shown), denial=denial
-    )
+        Raises: InvalidInput for an unknown mode, NotFound, StoreError; then nothing has changed.
+        """
+        new_mode = self._pool.dependencies.modes.named(mode)
 
+        def change(live: LiveContext, draft: Draft) -> None:
+            if new_mode.name != live.core.mode:
+                record_switch(draft, live, new_mode.name, by)
+            end_in_draft(draft, "mode_switched", by)
 
-async def would_start(pool: ContextPool, context_id: str, mode: str) -> list[CallRecord]:
-    """The calls that a switch to a mode would start now, including those of sub-agents, which follow the switch.
-    Clients ask for confirmation where one of these calls is dangerous or has not been shown.
+        denial = Reason(Code.REJECTED_BY_SWITCH, {"mode": new_mode.name})
+        return await change_policy(
+            self._pool, context_id, change, by=by, releases=release_shown(release_all, shown), denial=denial
+        )
 
-    Raises: InvalidInput, NotFound.
-    """
-    live = await pool.find(context_id)
-    return _would_start(live, live, pool.dependencies.modes.named(mode))
+    async def would_start(self, context_id: str, mode: str) -> list[CallRecord]:
+        """The calls that a switch to a mode would start now, including those of sub-agents, which follow the switch.
+        Clients ask for confirmation where one of these calls is dangerous or has not been shown.
+
+        Raises: InvalidInput, NotFound.
+        """
+        live = await self._pool.find(context_id)
+        return _would_start(live, live, self._pool.dependencies.modes.named(mode))
+
+    async def set_policy(self, context_id: str, policy: Policy | None, *, by: str = "local") -> ModeSwitch:
+        """Set the context's own approval policy; None restores the person's preference. Raises: NotFound,
+        StoreError."""
+        if policy is not None:
+            check_policy(policy)
+
+        def change(_: LiveContext, draft: Draft) -> None:
+            draft.core["policy"] = policy
+            draft.note("policy_set", by, policy=policy)
+
+        return await change_policy(self._pool, context_id, change, by=by, releases=release_none)
+
+    async def set_persona(self, context_id: str, persona: str | None, *, by: str = "local") -> ModeSwitch:
+        """Set or remove the persona. Raises: InvalidInput for an unknown persona, NotFound, StoreError."""
+
+        def change(live: LiveContext, draft: Draft) -> None:
+            check_persona(self._pool.dependencies, live.core.workspace, persona)
+            draft.core["persona"] = persona
+            draft.note("persona_set", by, persona=persona)
+
+        return await change_policy(self._pool, context_id, change, by=by, releases=release_none)
+
+    async def elevate(
+        self,
+        context_id: str,
+        *,
+        calls: int | None = None,
+        turn: bool = False,
+        minutes: float | None = None,
+        shown: Collection[str] | None = None,
+        by: str = "local",
+    ) -> ModeSwitch:
+        """Start an elevation: calls run as in agent mode for the next `calls`, for this `turn`, or for some `minutes`;
+        exactly one of them is given. With `shown`, only pending calls with these digests start.
+
+        Raises: InvalidInput, Conflict where the mode has no elevation or no turn is open, NotFound, StoreError.
+        """
+        check_end(calls, turn, minutes)
+        dependencies = self._pool.dependencies
+
+        def change(live: LiveContext, draft: Draft) -> None:
+            if not dependencies.modes.stored(live.core.mode).elevates:
+                allowed = ", ".join(mode.name for mode in dependencies.modes.all.values() if mode.elevates)
+                raise Conflict(Code.NOT_ELEVATABLE, mode=live.core.mode, allowed=allowed)
+            if turn and live.core.turn is None:
+                raise Conflict(Code.ELEVATION_WITHOUT_TURN)
+            end_in_draft(draft, "replaced", by)
+            seconds = minutes * 60 if minutes is not None else None
+            draft.core["elevation"] = Elevation(
+                by=by,
+                at=dependencies.now(),
+                runtime=dependencies.runtime_id,
+                calls_left=calls,
+                turn=live.core.turn.id if turn and live.core.turn is not None else None,
+                until=timestamp(dependencies.ambient.now() + seconds) if seconds is not None else None,
+                deadline=dependencies.ambient.monotonic() + seconds if seconds is not None else None,
+            )
+            draft.note("elevation_started", by, calls=calls, turn=turn, minutes=minutes)
+
+        releases = release_shown(lambda _, decision: decision.elevated, shown)
+        return await change_policy(self._pool, context_id, change, by=by, releases=releases)
+
+    async def end_elevation(self, context_id: str, *, by: str = "local") -> ModeSwitch:
+        """End the elevation. Raises: Conflict when there is none, NotFound, StoreError."""
+
+        def change(live: LiveContext, draft: Draft) -> None:
+            settle_elevation(live, draft)
+            if draft.value("elevation") is None:
+                raise Conflict(Code.NO_ELEVATION)
+            end_in_draft(draft, "ended_by_person", by)
+
+        return await change_policy(self._pool, context_id, change, by=by, releases=release_none)
+
+    async def elevation(self, context_id: str) -> Elevation | None:
+        """The elevation in force, with its remaining calls; None where there is none."""
+        live = await self._pool.find(context_id)
+        draft = live.draft()
+        settle_elevation(live, draft)
+        present: Elevation | None = draft.value("elevation")
+        return present
 
 
 def _would_start(live: LiveContext, switched: LiveContext, mode: Mode) -> list[CallRecord]:
@@ -99,96 +188,11 @@ def _would_start(live: LiveContext, switched: LiveContext, mode: Mode) -> list[C
     return startable + [call for child in children for call in _would_start(child, switched, mode)]
 
 
-async def set_policy(pool: ContextPool, context_id: str, policy: Policy | None, *, by: str = "local") -> ModeSwitch:
-    """Set the context's own approval policy; None restores the person's preference. Raises: NotFound, StoreError."""
-    if policy is not None:
-        check_policy(policy)
-
-    def change(_: LiveContext, draft: Draft) -> None:
-        draft.core["policy"] = policy
-        draft.note("policy_set", by, policy=policy)
-
-    return await change_policy(pool, context_id, change, by=by, releases=release_none)
-
-
-async def set_persona(pool: ContextPool, context_id: str, persona: str | None, *, by: str = "local") -> ModeSwitch:
-    """Set or remove the persona. Raises: InvalidInput for an unknown persona, NotFound, StoreError."""
-
-    def change(live: LiveContext, draft: Draft) -> None:
-        check_persona(pool.dependencies, live.core.workspace, persona)
-        draft.core["persona"] = persona
-        draft.note("persona_set", by, persona=persona)
-
-    return await change_policy(pool, context_id, change, by=by, releases=release_none)
-
-
 def check_persona(dependencies: RuntimeDependencies, workspace: str | None, persona: str | None) -> None:
     """Raises: InvalidInput for a persona that a workspace does not have."""
     personas = dependencies.personas(workspace) if persona is not None else {}
     if persona is not None and persona not in personas:
         raise InvalidInput(Code.UNKNOWN_PERSONA, persona=persona, allowed=", ".join(personas) or "-")
-
-
-async def elevate(
-    pool: ContextPool,
-    context_id: str,
-    *,
-    calls: int | None = None,
-    turn: bool = False,
-    minutes: float | None = None,
-    shown: Collection[str] | None = None,
-    by: str = "local",
-) -> ModeSwitch:
-    """Start an elevation: calls run as in agent mode for the next `calls`, for this `turn`, or for some `minutes`;
-    exactly one of them is given. With `shown`, only pending calls with these digests start.
-
-    Raises: InvalidInput, Conflict where the mode has no elevation or no turn is open, NotFound, StoreError.
-    """
-    check_end(calls, turn, minutes)
-    dependencies = pool.dependencies
-
-    def change(live: LiveContext, draft: Draft) -> None:
-        if not dependencies.modes.stored(live.core.mode).elevates:
-            allowed = ", ".join(mode.name for mode in dependencies.modes.all.values() if mode.elevates)
-            raise Conflict(Code.NOT_ELEVATABLE, mode=live.core.mode, allowed=allowed)
-        if turn and live.core.turn is None:
-            raise Conflict(Code.ELEVATION_WITHOUT_TURN)
-        end_in_draft(draft, "replaced", by)
-        seconds = minutes * 60 if minutes is not None else None
-        draft.core["elevation"] = Elevation(
-            by=by,
-            at=dependencies.now(),
-            runtime=dependencies.runtime_id,
-            calls_left=calls,
-            turn=live.core.turn.id if turn and live.core.turn is not None else None,
-            until=timestamp(dependencies.ambient.now() + seconds) if seconds is not None else None,
-            deadline=dependencies.ambient.monotonic() + seconds if seconds is not None else None,
-        )
-        draft.note("elevation_started", by, calls=calls, turn=turn, minutes=minutes)
-
-    releases = release_shown(lambda _, decision: decision.elevated, shown)
-    return await change_policy(pool, context_id, change, by=by, releases=releases)
-
-
-async def end_elevation(pool: ContextPool, context_id: str, *, by: str = "local") -> ModeSwitch:
-    """End the elevation. Raises: Conflict when there is none, NotFound, StoreError."""
-
-    def change(live: LiveContext, draft: Draft) -> None:
-        settle_elevation(live, draft)
-        if draft.value("elevation") is None:
-            raise Conflict(Code.NO_ELEVATION)
-        end_in_draft(draft, "ended_by_person", by)
-
-    return await change_policy(pool, context_id, change, by=by, releases=release_none)
-
-
-async def elevation(pool: ContextPool, context_id: str) -> Elevation | None:
-    """The elevation in force, with its remaining calls; None where there is none."""
-    live = await pool.find(context_id)
-    draft = live.draft()
-    settle_elevation(live, draft)
-    present: Elevation | None = draft.value("elevation")
-    return present
 
 
 async def change_policy(

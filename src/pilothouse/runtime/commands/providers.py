@@ -1,11 +1,13 @@
 """Commands about the provider and the model: read the setup, try another one, change it while the runtime works."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.provider_setup import Setup, SetupRequest, SetupTrial
+from pilothouse.llm.model_catalog import ModelFacts
+from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.dependencies import ProviderHandle, ProviderService
 from pilothouse.runtime.pool import ContextPool
 from pilothouse.runtime.shield import run_to_completion
@@ -13,35 +15,50 @@ from pilothouse.runtime.shield import run_to_completion
 _FIXED_BY_ADAPTER = "adapter="
 
 
-def setup(pool: ContextPool) -> Setup:
-    """The present setup. An adapter that a program passed to the runtime cannot be changed."""
-    dependencies = pool.dependencies
-    if dependencies.provider is not None:
-        return dependencies.provider.status()
-    reason = Reason(Code.SETUP_FIXED, {"by": _FIXED_BY_ADAPTER})
-    return Setup(
-        provider=dependencies.adapter.name, model=dependencies.model, is_demo=dependencies.is_demo, reason=reason
-    )
+class ProviderCommands(CommandGroup):
+    """The provider and its models."""
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that a context may use, the default first."""
+        dependencies = self._pool.dependencies
+        return tuple(dict.fromkeys((dependencies.model, *dependencies.models)))
 
-async def try_setup(pool: ContextPool, requested: SetupRequest) -> SetupTrial:
-    """Try a setup with a small request and a time limit. Nothing changes. Raises: Conflict, InvalidInput."""
-    return await _provider(pool).trial(requested)
+    def facts(self, model: str) -> ModelFacts:
+        """The window, the tokenizer and the price of a model."""
+        return self._pool.dependencies.catalog.facts(model)
 
+    def secrets(self) -> Sequence[str]:
+        """Strings that must not appear in any log."""
+        provider = self._pool.dependencies.provider
+        return provider.secrets() if provider is not None else ()
 
-async def set_up(pool: ContextPool, requested: SetupRequest) -> Setup:
-    """Store a setup and use it from the next request on. An answer that is streaming continues to its end.
+    def current(self) -> Setup:
+        """The present setup. An adapter that a program passed to the runtime cannot be changed."""
+        dependencies = self._pool.dependencies
+        if dependencies.provider is not None:
+            return dependencies.provider.status()
+        reason = Reason(Code.SETUP_FIXED, {"by": _FIXED_BY_ADAPTER})
+        return Setup(
+            provider=dependencies.adapter.name, model=dependencies.model, is_demo=dependencies.is_demo, reason=reason
+        )
 
-    Raises: Conflict where a program, the environment or a file names the model, InvalidInput, StoreRefused.
-    """
-    provider = _provider(pool)
-    return await _change(pool, provider, lambda: provider.keep(requested))
+    async def test(self, requested: SetupRequest) -> SetupTrial:
+        """Try a setup with a small request and a time limit. Nothing changes. Raises: Conflict, InvalidInput."""
+        return await _provider(self._pool).trial(requested)
 
+    async def use(self, requested: SetupRequest) -> Setup:
+        """Store a setup and use it from the next request on. An answer that is streaming continues to its end.
 
-async def forget_setup(pool: ContextPool) -> Setup:
-    """Return to the setup of the environment and the files. Raises: Conflict, InvalidInput, StoreRefused."""
-    provider = _provider(pool)
-    return await _change(pool, provider, provider.forget)
+        Raises: Conflict where a program, the environment or a file names the model, InvalidInput, StoreRefused.
+        """
+        provider = _provider(self._pool)
+        return await _change(self._pool, provider, lambda: provider.keep(requested))
+
+    async def forget(self) -> Setup:
+        """Return to the setup of the environment and the files. Raises: Conflict, InvalidInput, StoreRefused."""
+        provider = _provider(self._pool)
+        return await _change(self._pool, provider, provider.forget)
 
 
 async def _change(pool: ContextPool, provider: ProviderService, change: Callable[[], ProviderHandle | None]) -> Setup:

@@ -12,6 +12,7 @@ from pilothouse.domain.messages import ErrorMessage, Message
 from pilothouse.domain.payloads import ClientMetadata, MessageAttachments, Payload
 from pilothouse.domain.states import Idle, ProcessingUserMessage
 from pilothouse.domain.value import MessageId, Value
+from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.commands.modes import redecide_subagents
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
@@ -27,49 +28,50 @@ class QueuedMessage(Value, kw_only=True):
     """A message for each payload."""
 
 
-async def queued(pool: ContextPool, context_id: str) -> list[QueuedMessage]:
-    """The queued messages, first in first. Raises: NotFound, StoreError."""
-    live = await pool.find(context_id)
-    result = []
-    for item in live.core.queue:
-        messages = await pool.dependencies.store.messages(live.id, item.message_ids)
-        result.append(QueuedMessage(item=item, messages=tuple(messages)))
-    return result
+class QueueCommands(CommandGroup):
+    """Messages that wait for the end of the open turn."""
 
+    async def read(self, context_id: str) -> list[QueuedMessage]:
+        """The queued messages, first in first. Raises: NotFound, StoreError."""
+        live = await self._pool.find(context_id)
+        result = []
+        for item in live.core.queue:
+            messages = await self._pool.dependencies.store.messages(live.id, item.message_ids)
+            result.append(QueuedMessage(item=item, messages=tuple(messages)))
+        return result
 
-async def edit_queued(
-    pool: ContextPool,
-    context_id: str,
-    message_id: str,
-    payloads: Sequence[Payload | dict[str, Any]] | str,
-    *,
-    mode: str | None = None,
-    client_metadata: ClientMetadata | None = None,
-    attached: MessageAttachments | None = None,
-    by: str = "local",
-) -> None:
-    """Replace a queued message in its place. Raises: InvalidInput, NotFound (its turn has begun), StoreError."""
-    user_input = parse_user_input(pool, payloads, mode, client_metadata, by, attached)
-    async with pool.locked(context_id) as live:
-        item = _item(live, message_id)
-        first_message, *other_messages = make_messages(live, user_input)
-        messages = [msgspec.structs.replace(first_message, id=item.id), *other_messages]
-        draft = live.draft()
-        draft.messages += messages
-        new_item = msgspec.structs.replace(
-            item, message_ids=tuple(message.id for message in messages), mode=user_input.mode or item.mode, by=by
-        )
-        _set_queue(draft, [new_item if queue_item.id == item.id else queue_item for queue_item in live.core.queue])
-        await live.commit(draft)
+    async def edit(
+        self,
+        context_id: str,
+        message_id: str,
+        payloads: Sequence[Payload | dict[str, Any]] | str,
+        *,
+        mode: str | None = None,
+        client_metadata: ClientMetadata | None = None,
+        attached: MessageAttachments | None = None,
+        by: str = "local",
+    ) -> None:
+        """Replace a queued message in its place. Raises: InvalidInput, NotFound (its turn has begun), StoreError."""
+        user_input = parse_user_input(self._pool, payloads, mode, client_metadata, by, attached)
+        async with self._pool.locked(context_id) as live:
+            item = _item(live, message_id)
+            first_message, *other_messages = make_messages(live, user_input)
+            messages = [msgspec.structs.replace(first_message, id=item.id), *other_messages]
+            draft = live.draft()
+            draft.messages += messages
+            new_item = msgspec.structs.replace(
+                item, message_ids=tuple(message.id for message in messages), mode=user_input.mode or item.mode, by=by
+            )
+            _set_queue(draft, [new_item if queue_item.id == item.id else queue_item for queue_item in live.core.queue])
+            await live.commit(draft)
 
-
-async def delete_queued(pool: ContextPool, context_id: str, message_id: str) -> None:
-    """Delete a queued message. Raises: NotFound (its turn has begun), StoreError."""
-    async with pool.locked(context_id) as live:
-        item = _item(live, message_id)
-        draft = live.draft()
-        _set_queue(draft, [queue_item for queue_item in live.core.queue if queue_item.id != item.id])
-        await live.commit(draft)
+    async def delete(self, context_id: str, message_id: str) -> None:
+        """Delete a queued message. Raises: NotFound (its turn has begun), StoreError."""
+        async with self._pool.locked(context_id) as live:
+            item = _item(live, message_id)
+            draft = live.draft()
+            _set_queue(draft, [queue_item for queue_item in live.core.queue if queue_item.id != item.id])
+            await live.commit(draft)
 
 
 async def take_queued(pool: ContextPool, live: LiveContext) -> bool:

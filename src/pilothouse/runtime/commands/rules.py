@@ -9,7 +9,6 @@ from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.decisions import Decision, decide
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, ToolError
-from pilothouse.domain.explanations import Explanation, explain
 from pilothouse.domain.modes import Verdict
 from pilothouse.domain.rules import (
     MAX_RULES_PER_CONTEXT,
@@ -28,7 +27,7 @@ from pilothouse.domain.rules import (
 from pilothouse.domain.value import CallId, ContextId
 from pilothouse.runtime.authorization.authorization import ReleaseFilter, facts_of, release_none, release_shown
 from pilothouse.runtime.authorization.policy_snapshot import current_snapshot, rules_of
-from pilothouse.runtime.commands.audit import read_audit
+from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.commands.modes import change_policy, redecide_descendants
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
@@ -38,25 +37,118 @@ from pilothouse.system.ambient import timestamp
 _MAX_MINUTES = 60 * 24 * 3650
 
 
-async def rules(pool: ContextPool, context_id: str | None = None, *, user: str = "local") -> list[Rule]:
-    """A user's permanent rules; with a context, all rules in force there, including its own and those of files."""
-    if context_id is None:
-        await pool.user_rules.load(user)
-        return list(pool.user_rules.rules(user))
-    live = await pool.find(context_id)
-    return [rule for member in (live, *live.ancestors) for rule in rules_of(member, Draft(member))]
+class RuleCommands(CommandGroup):
+    """Rules that allow calls, deny them, or make them ask."""
 
+    def damage(self, user: str) -> tuple[Reason, ...]:
+        """The damage of a user's stored rules. Until the user accepts it, every call asks."""
+        return tuple(self._pool.user_rules.damage(user))
 
-async def rule_offers(pool: ContextPool, context_id: str, call_id: str) -> list[RuleOptionOffer]:
-    """The rules that would allow a pending call from now on, narrowest first.
+    async def read(self, context_id: str | None = None, *, user: str = "local") -> list[Rule]:
+        """A user's permanent rules; with a context, all rules in force there, including its own and those of files."""
+        if context_id is None:
+            await self._pool.user_rules.load(user)
+            return list(self._pool.user_rules.rules(user))
+        live = await self._pool.find(context_id)
+        return [rule for member in (live, *live.ancestors) for rule in rules_of(member, Draft(member))]
 
-    Raises: NotFound.
-    """
-    live = await pool.find(context_id)
-    call = live.calls.get(CallId(call_id))
-    if call is None:
-        raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
-    return offers_for(live, call, by=live.core.owner)
+    async def offers(self, context_id: str, call_id: str) -> list[RuleOptionOffer]:
+        """The rules that would allow a pending call from now on, narrowest first.
+
+        Raises: NotFound.
+        """
+        live = await self._pool.find(context_id)
+        call = live.calls.get(CallId(call_id))
+        if call is None:
+            raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
+        return offers_for(live, call, by=live.core.owner)
+
+    async def would_allow(self, context_id: str, rule: Rule) -> list[CallRecord]:
+        """The pending calls of a context that a rule would allow, for clients that show them before they give the rule.
+
+        Raises: NotFound.
+        """
+        live = await self._pool.find(context_id)
+        pending = [call for call in live.draft().round_calls() if call.status == "pending" and not call.is_question]
+        decisions = [(call, _decide_with(live, rule, call)) for call in pending]
+        return [call for call, decision in decisions if decision.verdict is Verdict.ALLOW and decision.rule == rule.id]
+
+    async def give(
+        self,
+        effect: RuleEffect,
+        scope: Scope,
+        *,
+        context_id: str | None = None,
+        minutes: float | None = None,
+        shown: Collection[str] | None = None,
+        user: str = "local",
+        by: str = "local",
+    ) -> Rule:
+        """Give a rule for one context, or for all of a user's contexts; with `minutes`, for a limited time. All calls
+        that have not started are decided again; with `shown`, only pending calls with these digests start.
+
+        Raises: InvalidInput, NotFound, Conflict, StoreError.
+        """
+        check_scope(scope)
+        if minutes is not None and not 0 < minutes <= _MAX_MINUTES:
+            raise InvalidInput(Code.RULE_MINUTES, limit=_MAX_MINUTES)
+        dependencies = self._pool.dependencies
+        until = timestamp(dependencies.ambient.now() + minutes * 60) if minutes is not None else None
+        rule = Rule(
+            id=RuleId(dependencies.ambient.new_id()),
+            effect=effect,
+            scope=scope,
+            lifetime=Lifetime(context=ContextId(context_id) if context_id is not None else None, until=until),
+            origin=Origin(by=by, at=dependencies.now()),
+        )
+        if context_id is not None:
+            live = await self._pool.find(context_id)
+            if scope.folder is not None:
+                with suppress(ToolError):  # calls report the resolved paths that they touch
+                    real_folder = live.workspace().touched_paths(scope.folder)[-1]
+                    rule = msgspec.structs.replace(rule, scope=msgspec.structs.replace(scope, folder=real_folder))
+
+            def change(live: LiveContext, draft: Draft) -> None:
+                put_rule(live, draft, rule, by)
+
+            await change_policy(self._pool, context_id, change, by=by, releases=released_by([rule], shown))
+        else:
+            await self._pool.user_rules.give(user, rule, by=by)
+            await _redecide_all_of_user(self._pool, user, by, released_by([rule], shown))
+        return rule
+
+    async def revoke(
+        self, rule_id: str, *, context_id: str | None = None, user: str = "local", by: str = "local"
+    ) -> None:
+        """Revoke a rule. When this returns, no call starts by the rule any more.
+
+        Raises: NotFound, Conflict for a rule of a file, StoreError.
+        """
+        if context_id is not None:
+            live = await self._pool.find(context_id)
+            in_file = [
+                rule
+                for rule in self._pool.dependencies.workspace_policy(live.core.workspace).rules
+                if rule.id == rule_id
+            ]
+            if in_file:
+                raise Conflict(Code.RULE_IN_FILE, file=in_file[0].origin.file)
+            if any(rule.id == rule_id for rule in live.core.rules):
+                await change_policy(
+                    self._pool,
+                    context_id,
+                    lambda _, draft: _drop_rule(draft, rule_id, by),
+                    by=by,
+                    releases=release_none,
+                )
+                return
+            audit_damage = [reason for reason in live.damage if substitute_rule(reason, live.id).id == rule_id]
+            if audit_damage:
+                await _accept_audit(self._pool, live, audit_damage[0], by)
+                return
+            user = live.core.owner
+        await self._pool.user_rules.revoke(user, RuleId(rule_id), by=by)
+        await _redecide_all_of_user(self._pool, user, by, release_none)
 
 
 def offers_for(live: LiveContext, call: CallRecord, *, by: str) -> list[RuleOptionOffer]:
@@ -80,17 +172,6 @@ def _decide_with(live: LiveContext, rule: Rule, call: CallRecord) -> Decision:
     """The decision on a call if a rule were given."""
     snapshot = current_snapshot(live)
     return decide(facts_of(call), msgspec.structs.replace(snapshot, rules=(*snapshot.rules, rule)))
-
-
-async def would_allow(pool: ContextPool, context_id: str, rule: Rule) -> list[CallRecord]:
-    """The pending calls of a context that a rule would allow, for clients that show them before they give the rule.
-
-    Raises: NotFound.
-    """
-    live = await pool.find(context_id)
-    pending = [call for call in live.draft().round_calls() if call.status == "pending" and not call.is_question]
-    decisions = [(call, _decide_with(live, rule, call)) for call in pending]
-    return [call for call, decision in decisions if decision.verdict is Verdict.ALLOW and decision.rule == rule.id]
 
 
 def chosen_rule(live: LiveContext, call: CallRecord, option: RuleOption, *, by: str) -> Rule:
@@ -117,81 +198,10 @@ def put_rule(live: LiveContext, draft: Draft, rule: Rule, by: str) -> None:
     draft.note("rule_given", by, rule=rule)
 
 
-async def give_rule(
-    pool: ContextPool,
-    effect: RuleEffect,
-    scope: Scope,
-    *,
-    context_id: str | None = None,
-    minutes: float | None = None,
-    shown: Collection[str] | None = None,
-    user: str = "local",
-    by: str = "local",
-) -> Rule:
-    """Give a rule for one context, or for all of a user's contexts; with `minutes`, for a limited time. All calls that
-    have not started are decided again; with `shown`, only pending calls with these digests start.
-
-    Raises: InvalidInput, NotFound, Conflict, StoreError.
-    """
-    check_scope(scope)
-    if minutes is not None and not 0 < minutes <= _MAX_MINUTES:
-        raise InvalidInput(Code.RULE_MINUTES, limit=_MAX_MINUTES)
-    dependencies = pool.dependencies
-    until = timestamp(dependencies.ambient.now() + minutes * 60) if minutes is not None else None
-    rule = Rule(
-        id=RuleId(dependencies.ambient.new_id()),
-        effect=effect,
-        scope=scope,
-        lifetime=Lifetime(context=ContextId(context_id) if context_id is not None else None, until=until),
-        origin=Origin(by=by, at=dependencies.now()),
-    )
-    if context_id is not None:
-        live = await pool.find(context_id)
-        if scope.folder is not None:
-            with suppress(ToolError):  # calls report the resolved paths that they touch
-                real_folder = live.workspace().touched_paths(scope.folder)[-1]
-                rule = msgspec.structs.replace(rule, scope=msgspec.structs.replace(scope, folder=real_folder))
-
-        def change(live: LiveContext, draft: Draft) -> None:
-            put_rule(live, draft, rule, by)
-
-        await change_policy(pool, context_id, change, by=by, releases=released_by([rule], shown))
-    else:
-        await pool.user_rules.give(user, rule, by=by)
-        await _redecide_all_of_user(pool, user, by, released_by([rule], shown))
-    return rule
-
-
 def released_by(rules: Iterable[Rule], shown: Collection[str] | None) -> ReleaseFilter:
     """A filter that releases only calls that these rules allow, and that the person has seen."""
     ids = {rule.id for rule in rules}
     return release_shown(lambda _, decision: decision.rule in ids, shown)
-
-
-async def revoke_rule(
-    pool: ContextPool, rule_id: str, *, context_id: str | None = None, user: str = "local", by: str = "local"
-) -> None:
-    """Revoke a rule. When this returns, no call starts by the rule any more.
-
-    Raises: NotFound, Conflict for a rule of a file, StoreError.
-    """
-    if context_id is not None:
-        live = await pool.find(context_id)
-        in_file = [rule for rule in pool.dependencies.workspace_policy(live.core.workspace).rules if rule.id == rule_id]
-        if in_file:
-            raise Conflict(Code.RULE_IN_FILE, file=in_file[0].origin.file)
-        if any(rule.id == rule_id for rule in live.core.rules):
-            await change_policy(
-                pool, context_id, lambda _, draft: _drop_rule(draft, rule_id, by), by=by, releases=release_none
-            )
-            return
-        audit_damage = [reason for reason in live.damage if substitute_rule(reason, live.id).id == rule_id]
-        if audit_damage:
-            await _accept_audit(pool, live, audit_damage[0], by)
-            return
-        user = live.core.owner
-    await pool.user_rules.revoke(user, RuleId(rule_id), by=by)
-    await _redecide_all_of_user(pool, user, by, release_none)
 
 
 async def _accept_audit(pool: ContextPool, live: LiveContext, damage: Reason, by: str) -> None:
@@ -223,12 +233,3 @@ def _drop_rule(draft: Draft, rule_id: str, by: str) -> None:
 async def _redecide_all_of_user(pool: ContextPool, user: str, by: str, releases: ReleaseFilter) -> None:
     lives = tuple(live for live in pool.in_memory() if live.core.owner == user)
     await redecide_descendants(pool, lives, by, releases=releases)
-
-
-async def explain_call(pool: ContextPool, context_id: str, call_id: str) -> Explanation:
-    """Why a call ran, waited or did not run, from the audit. Raises: NotFound for a call that never existed."""
-    live = await pool.find(context_id)
-    explanation = explain(await read_audit(pool, live.id), call_id)
-    if not explanation.steps:
-        raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
-    return explanation

@@ -17,15 +17,6 @@ _INSTRUCTION = (
 )
 
 
-async def set_title(pool: ContextPool, context_id: str, title: str) -> None:
-    """Set the title. Raises: InvalidInput for one that is empty, too long or unprintable; NotFound, StoreError."""
-    cleaned = clean_title(title)
-    async with pool.locked(context_id) as live:
-        draft = live.draft()
-        draft.core.update(title=cleaned, titled_by="person")
-        await live.commit(draft)
-
-
 def clean_title(title: str) -> str:
     """A title with its whitespace normalized. Raises: InvalidInput for one that is empty, too long or unprintable."""
     cleaned = " ".join(title.split())

@@ -10,6 +10,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreRefused, ToolError, os_error_text
 from pilothouse.domain.payloads import MAX_UPLOAD_BYTES
 from pilothouse.domain.value import Value
+from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.pool import ContextPool
 from pilothouse.runtime.shield import run_to_completion_in_thread
@@ -32,58 +33,58 @@ class UploadCopy(Value):
     """The path of the copy in the workspace."""
 
 
-async def add_file(pool: ContextPool, context_id: str, name: str, data: bytes) -> Upload:
-    """Store a file with the conversation. The workspace does not change.
+class UploadCommands(CommandGroup):
+    """Files that a person uploads to a conversation."""
 
-    Raises: InvalidInput, NotFound, Conflict, StoreRefused.
-    """
-    clean_name = safe_name(name)
-    if len(data) > MAX_UPLOAD_BYTES:
-        raise InvalidInput(Code.BODY_TOO_LARGE, limit=MAX_UPLOAD_BYTES)
-    async with _conversation(pool, context_id) as live:
-        with _as_request_errors(clean_name):
-            root = live.workspace().root
-            stored_name = await run_to_completion_in_thread(
-                # The name of an upload takes precedence, so it must differ from those of the workspace's own files.
-                lambda: _store(live).add(
-                    clean_name, data, lambda candidate: os.path.lexists(root / UPLOADS / candidate)
+    async def add(self, context_id: str, name: str, data: bytes) -> Upload:
+        """Store a file with the conversation. The workspace does not change.
+
+        Raises: InvalidInput, NotFound, Conflict, StoreRefused.
+        """
+        clean_name = safe_name(name)
+        if len(data) > MAX_UPLOAD_BYTES:
+            raise InvalidInput(Code.BODY_TOO_LARGE, limit=MAX_UPLOAD_BYTES)
+        async with _conversation(self._pool, context_id) as live:
+            with _as_request_errors(clean_name):
+                root = live.workspace().root
+                stored_name = await run_to_completion_in_thread(
+                    # The name of an upload takes precedence, so it must differ from those of the workspace's own files.
+                    lambda: _store(live).add(
+                        clean_name, data, lambda candidate: os.path.lexists(root / UPLOADS / candidate)
+                    )
                 )
-            )
-    return Upload(path=f"{UPLOADS}/{stored_name}", size=len(data))
+        return Upload(path=f"{UPLOADS}/{stored_name}", size=len(data))
 
+    async def copy(self, context_id: str, name: str, path: str | None = None, *, by: str = "local") -> UploadCopy:
+        """Copy an upload into the workspace, as the person's own action. The copy never replaces another file; an
+        existing file with the same content counts as the copy. Without a path, the copy gets the upload's name, or a
+        free variant.
 
-async def copy_upload(
-    pool: ContextPool, context_id: str, name: str, path: str | None = None, *, by: str = "local"
-) -> UploadCopy:
-    """Copy an upload into the workspace, as the person's own action. The copy never replaces another file; an existing
-    file with the same content counts as the copy. Without a path, the copy gets the upload's name, or a free variant.
+        Raises: NotFound, Conflict for a path that is taken, protected, outside or cannot be written, StoreError.
+        """
+        async with _conversation(self._pool, context_id) as live:
+            with _as_request_errors(name):
+                workspace = live.workspace()
+                data = await asyncio.to_thread(_store(live).read, name)
+                copy_path, is_new = await run_to_completion_in_thread(lambda: _copy(workspace, name, data, path))
+            if is_new:
+                workspace.forget_read(copy_path)
+                draft = live.draft()
+                draft.note("upload_copied", by, name=name, path=copy_path)
+                await live.commit(draft)
+        return UploadCopy(copy_path)
 
-    Raises: NotFound, Conflict for a path that is taken, protected, outside or cannot be written, StoreError.
-    """
-    async with _conversation(pool, context_id) as live:
-        with _as_request_errors(name):
-            workspace = live.workspace()
-            data = await asyncio.to_thread(_store(live).read, name)
-            copy_path, is_new = await run_to_completion_in_thread(lambda: _copy(workspace, name, data, path))
-        if is_new:
-            workspace.forget_read(copy_path)
+    async def remove(self, context_id: str, name: str, *, by: str = "local") -> None:
+        """Delete an upload. Messages that were sent keep the content that they hold of it.
+
+        Raises: NotFound, StoreError.
+        """
+        async with _conversation(self._pool, context_id) as live:
+            with _as_request_errors(name):
+                await run_to_completion_in_thread(lambda: _store(live).remove(name))
             draft = live.draft()
-            draft.note("upload_copied", by, name=name, path=copy_path)
+            draft.note("upload_removed", by, name=name)
             await live.commit(draft)
-    return UploadCopy(copy_path)
-
-
-async def remove_upload(pool: ContextPool, context_id: str, name: str, *, by: str = "local") -> None:
-    """Delete an upload. Messages that were sent keep the content that they hold of it.
-
-    Raises: NotFound, StoreError.
-    """
-    async with _conversation(pool, context_id) as live:
-        with _as_request_errors(name):
-            await run_to_completion_in_thread(lambda: _store(live).remove(name))
-        draft = live.draft()
-        draft.note("upload_removed", by, name=name)
-        await live.commit(draft)
 
 
 @asynccontextmanager

@@ -10,11 +10,11 @@ from pilothouse.domain.signals import MessageChanged
 from pilothouse.domain.states import CompressingMessages, Failed, Idle, name_of
 from pilothouse.domain.value import MessageId, Value
 from pilothouse.runtime.commands.branches import between_turns
+from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.compression.branch import Compression, compression_effect, requested_plan
 from pilothouse.runtime.compression.summarizer import own_budget
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.pool import ContextPool
 from pilothouse.runtime.request.builder import count_tokens, load_history, make_outline
 from pilothouse.runtime.turn.turn import CompressionRequest, Turn
 from pilothouse.window.compression import CompressionPlan, summary_tokens
@@ -31,41 +31,95 @@ class Undone(Value, omit_defaults=False):
     """How many messages are back on the branch."""
 
 
-async def preview_compression(pool: ContextPool, context_id: str) -> Compression:
-    """The predicted effect of a compression now, automatic or requested. Nothing changes.
+class CompressionCommands(CommandGroup):
+    """Compress the history of a branch, and undo that."""
 
-    Raises: NotFound, Conflict where there is nothing to compress.
-    """
-    live = await pool.find(context_id)
-    name = live.core.turn.branch if live.core.turn is not None else live.core.active_branch
-    plan, total = await _plan_with_total(live, name)
-    return compression_effect(
-        live, live.branches[name], plan, total, summary_tokens(plan.tokens, plan.earlier, own_budget(live))
-    )
+    async def preview(self, context_id: str) -> Compression:
+        """The predicted effect of a compression now, automatic or requested. Nothing changes.
 
-
-async def compress(pool: ContextPool, context_id: str, *, focus: str | None = None, by: str = "local") -> Compression:
-    """Compress the active branch; `focus` says what the summary must retain above all. Returns after the compression.
-
-    Raises: InvalidInput, NotFound, Conflict (a turn is open, nothing to compress, cancelled while running), StoreError;
-    then nothing has changed.
-    """
-    if focus is not None and len(focus) > MAX_FOCUS_CHARACTERS:
-        raise InvalidInput(Code.TEXT_TOO_LARGE, size=len(focus), limit=MAX_FOCUS_CHARACTERS)
-    async with pool.locked(context_id) as live:
-        _check_between_turns(live)
-        name = live.core.active_branch
+        Raises: NotFound, Conflict where there is nothing to compress.
+        """
+        live = await self._pool.find(context_id)
+        name = live.core.turn.branch if live.core.turn is not None else live.core.active_branch
         plan, total = await _plan_with_total(live, name)
-        turn = Turn(live)
-        request = turn.compression_request = CompressionRequest(name, plan, total, by=by, focus=focus)
-        live.enter(CompressingMessages(messages_to_compress=plan.messages))
-        pool.drive(live, turn)
-    await turn.settled.wait()
-    if request.error is not None:
-        raise request.error
-    if request.result is None:
-        raise Conflict(Code.CANCELLED)
-    return request.result
+        return compression_effect(
+            live, live.branches[name], plan, total, summary_tokens(plan.tokens, plan.earlier, own_budget(live))
+        )
+
+    async def compress(self, context_id: str, *, focus: str | None = None, by: str = "local") -> Compression:
+        """Compress the active branch; `focus` says what the summary must retain above all. Returns after the
+        compression.
+
+        Raises: InvalidInput, NotFound, Conflict (a turn is open, nothing to compress, cancelled while running),
+        StoreError; then nothing has changed.
+        """
+        if focus is not None and len(focus) > MAX_FOCUS_CHARACTERS:
+            raise InvalidInput(Code.TEXT_TOO_LARGE, size=len(focus), limit=MAX_FOCUS_CHARACTERS)
+        async with self._pool.locked(context_id) as live:
+            _check_between_turns(live)
+            name = live.core.active_branch
+            plan, total = await _plan_with_total(live, name)
+            turn = Turn(live)
+            request = turn.compression_request = CompressionRequest(name, plan, total, by=by, focus=focus)
+            live.enter(CompressingMessages(messages_to_compress=plan.messages))
+            self._pool.drive(live, turn)
+        await turn.settled.wait()
+        if request.error is not None:
+            raise request.error
+        if request.result is None:
+            raise Conflict(Code.CANCELLED)
+        return request.result
+
+    async def undo(self, context_id: str, *, branch: str | None = None, by: str = "local") -> Undone:
+        """Restore the messages as they were before the last compression, followed by all messages since.
+
+        Raises: NotFound, Conflict (a turn is open, the branch was not compressed, its original is gone), StoreError.
+        """
+        async with self._pool.locked(context_id) as live:
+            name = branch or live.core.active_branch
+            if name not in live.branches:
+                raise NotFound(Code.UNKNOWN_BRANCH, branch=name, allowed=", ".join(live.branches))
+            _check_between_turns(live)
+            present = live.branches[name]
+            compression = present.compressed
+            if compression is None:
+                raise Conflict(Code.NOT_COMPRESSED, branch=name)
+            if any(
+                candidate.compressed is not None and candidate.compressed.original == name
+                for candidate in live.branches.values()
+            ):
+                raise Conflict(Code.BRANCH_IN_USE, branch=name)  # this branch is the original of another one
+            original = live.branches.get(compression.original)
+            if original is None or original.original_of is None or original.length < compression.length:
+                raise Conflict(Code.ORIGINAL_GONE, original=compression.original)
+            store = live.dependencies.store
+            later_ids = await store.branch_ids(live.id, name, compression.replacement_length)
+            original_ids = await store.branch_ids(live.id, original.name, 0, compression.length)
+            passing = CompressingMessages(messages_to_compress=compression.length)
+            await between_turns(
+                live,
+                passing,
+                lambda draft: _restore_original(live, draft, present, original, original_ids, later_ids, by),
+            )
+            return Undone(name, compression.length)
+
+    async def pin(self, context_id: str, message_id: str, *, pinned: bool = True) -> None:
+        """Pin or unpin a message. No compression removes a pinned message, or the call or results that belong to it.
+
+        Raises: NotFound, Conflict (too many), StoreError.
+        """
+        async with self._pool.locked(context_id) as live:
+            (message,) = await self._pool.dependencies.store.messages(live.id, [MessageId(message_id)])
+            if isinstance(message, ErrorMessage) or not is_sent_to_model(message):
+                raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=live.core.active_branch)
+            other_pins = tuple(pin for pin in live.core.pins if pin != message_id)
+            if pinned and len(other_pins) >= MAX_PINS:
+                raise Conflict(Code.TOO_MANY_PINS, limit=MAX_PINS)
+            draft = live.draft()
+            draft.core["pins"] = (*other_pins, message.id) if pinned else other_pins
+            await live.commit(draft)
+            signal = MessageChanged(context_id=live.id, version=live.version, message_id=message.id)
+            self._pool.dependencies.hub.publish(signal)
 
 
 def _check_between_turns(live: LiveContext) -> None:
@@ -82,40 +136,6 @@ async def _plan_with_total(live: LiveContext, name: str) -> tuple[CompressionPla
     if compression_plan is None:
         raise Conflict(Code.NOTHING_TO_COMPRESS, messages=live.branches[name].length, recent=live.budget.recent)
     return compression_plan, total
-
-
-async def undo_compression(
-    pool: ContextPool, context_id: str, *, branch: str | None = None, by: str = "local"
-) -> Undone:
-    """Restore the messages as they were before the last compression, followed by all messages since.
-
-    Raises: NotFound, Conflict (a turn is open, the branch was not compressed, its original is gone), StoreError.
-    """
-    async with pool.locked(context_id) as live:
-        name = branch or live.core.active_branch
-        if name not in live.branches:
-            raise NotFound(Code.UNKNOWN_BRANCH, branch=name, allowed=", ".join(live.branches))
-        _check_between_turns(live)
-        present = live.branches[name]
-        compression = present.compressed
-        if compression is None:
-            raise Conflict(Code.NOT_COMPRESSED, branch=name)
-        if any(
-            candidate.compressed is not None and candidate.compressed.original == name
-            for candidate in live.branches.values()
-        ):
-            raise Conflict(Code.BRANCH_IN_USE, branch=name)  # this branch is the original of another one
-        original = live.branches.get(compression.original)
-        if original is None or original.original_of is None or original.length < compression.length:
-            raise Conflict(Code.ORIGINAL_GONE, original=compression.original)
-        store = live.dependencies.store
-        later_ids = await store.branch_ids(live.id, name, compression.replacement_length)
-        original_ids = await store.branch_ids(live.id, original.name, 0, compression.length)
-        passing = CompressingMessages(messages_to_compress=compression.length)
-        await between_turns(
-            live, passing, lambda draft: _restore_original(live, draft, present, original, original_ids, later_ids, by)
-        )
-        return Undone(name, compression.length)
 
 
 def _restore_original(
@@ -158,22 +178,3 @@ def _restore_original(
     )
     draft.appended[present.name] = later_ids if can_rename else [*original_ids, *later_ids]
     draft.note("compression_undone", by, branch=present.name, original=original.name, messages=compression.length)
-
-
-async def pin(pool: ContextPool, context_id: str, message_id: str, *, pinned: bool = True) -> None:
-    """Pin or unpin a message. No compression removes a pinned message, or the call or results that belong to it.
-
-    Raises: NotFound, Conflict (too many), StoreError.
-    """
-    async with pool.locked(context_id) as live:
-        (message,) = await pool.dependencies.store.messages(live.id, [MessageId(message_id)])
-        if isinstance(message, ErrorMessage) or not is_sent_to_model(message):
-            raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=live.core.active_branch)
-        other_pins = tuple(pin for pin in live.core.pins if pin != message_id)
-        if pinned and len(other_pins) >= MAX_PINS:
-            raise Conflict(Code.TOO_MANY_PINS, limit=MAX_PINS)
-        draft = live.draft()
-        draft.core["pins"] = (*other_pins, message.id) if pinned else other_pins
-        await live.commit(draft)
-        signal = MessageChanged(context_id=live.id, version=live.version, message_id=message.id)
-        pool.dependencies.hub.publish(signal)

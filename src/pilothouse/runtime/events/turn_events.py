@@ -4,12 +4,16 @@ from collections.abc import AsyncIterator, Callable
 from typing import NamedTuple
 
 from pilothouse.domain.branches import Branch, Compressed
+from pilothouse.domain.contexts import ContextCore
 from pilothouse.domain.messages import Message, Text, ToolRequest, content_chunks
 from pilothouse.domain.states import State
 from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId, Value
+from pilothouse.runtime.commands.command_group import CommandGroup
+from pilothouse.runtime.commands.messages import MessageCommands
 from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.context.snapshot import ContextSnapshot, snapshot_of
 from pilothouse.runtime.events.hub import Subscription
-from pilothouse.runtime.runtime import Runtime
+from pilothouse.runtime.pool import ContextPool
 
 _MAX_TEXT_CHARACTERS = 8000
 
@@ -61,8 +65,8 @@ class QuestionAsked(Value):
 TurnEvent = TextAdded | MessageAdded | AnswerCut | StateEntered | SubagentWaiting | ToolOutputAdded | QuestionAsked
 
 
-def is_resting(live: LiveContext) -> bool:
-    return live.is_resting
+def is_resting(context: ContextSnapshot) -> bool:
+    return context.is_resting
 
 
 class BranchPosition(NamedTuple):
@@ -73,82 +77,22 @@ class BranchPosition(NamedTuple):
     position: int
 
 
-def branch_end(live: LiveContext, *, back: int = 0) -> BranchPosition:
+def branch_end(context: ContextSnapshot, *, back: int = 0) -> BranchPosition:
     """The end of the present branch, or the position `back` messages before the end."""
-    branch = live.branches[_present_branch(live)]
+    branch = context.branches[_present_branch(context.core)]
     return BranchPosition(branch.key, branch.length - back)
 
 
-def _present_branch(live: LiveContext) -> str:
-    return live.core.turn.branch if live.core.turn is not None else live.core.active_branch
-
-
-async def stream_events(
-    runtime: Runtime,
-    context_id: str,
-    *,
-    start: BranchPosition | None = None,
-    signals: Subscription | None = None,
-    is_over: Callable[[LiveContext], bool] = is_resting,
-) -> AsyncIterator[TurnEvent]:
-    """The events behind `start` on the active branch, by default from its beginning. The stream ends when `is_over`
-    holds, by default when the context rests, or when the subscription `signals` is closed."""
-    reader: _EventReader | None = None
-    last_state: State | None = None
-    announced: set[ContextId] = set()
-    with signals or runtime.signals([context_id]) as subscription:
-        while True:
-            live = await runtime.context(context_id)
-            reader = reader or _EventReader(runtime, live, start)
-            state, is_last = live.state, is_over(live)
-            while reader.is_behind(live):
-                async for event in reader.pull(live):
-                    yield event
-            # No await since the last pull, so the message that is being written follows all pulled ones.
-            for event in reader.present_events(live):
-                yield event
-            if state != last_state:
-                yield StateEntered(state=state)
-            last_state = state
-            if is_last:
-                return
-            waiting = {child.id for child in live.subagents_waiting()}
-            for child_id in sorted(waiting - announced):
-                yield SubagentWaiting(context_id=child_id)
-            announced = waiting
-            if not await subscription.batch():
-                return
-
-
-async def stream_turn_events(
-    runtime: Runtime,
-    context_id: str,
-    turn: TurnId | None,
-    *,
-    start: BranchPosition | None = None,
-    has_begun: bool = False,
-    signals: Subscription | None = None,
-    is_over: Callable[[LiveContext], bool] = is_resting,
-) -> AsyncIterator[TurnEvent]:
-    """The events of one turn. Events of earlier turns are skipped, and an event of a later turn ends the stream."""
-    async for event in stream_events(runtime, context_id, start=start, signals=signals, is_over=is_over):
-        event_turn = event.turn if isinstance(event, TextAdded) else None
-        event_turn = event.message.metadata.turn if isinstance(event, MessageAdded) else event_turn
-        has_begun = has_begun or event_turn == turn
-        if event_turn is not None and event_turn != turn:
-            if has_begun:
-                return
-            continue
-        if has_begun or not isinstance(event, MessageAdded):
-            yield event
+def _present_branch(core: ContextCore) -> str:
+    return core.turn.branch if core.turn is not None else core.active_branch
 
 
 class _EventReader:
     """Reads the events of the branch that was active at the start, whichever branch the person switches to later."""
 
-    def __init__(self, runtime: Runtime, live: LiveContext, start: BranchPosition | None) -> None:
-        self._runtime = runtime
-        self._branch = _present_branch(live)
+    def __init__(self, pool: ContextPool, live: LiveContext, start: BranchPosition | None) -> None:
+        self._pool = pool
+        self._branch = _present_branch(live.core)
         self._key, self._position = start or BranchPosition(live.branches[self._branch].key, 0)
         self._sequences: dict[MessageId, int] = {}
         """By message: how many of its deltas were given."""
@@ -204,7 +148,7 @@ class _EventReader:
         """The events of the messages behind the reader's position."""
         branch = live.branches[self._branch]
         ids = await self._new_ids(live, branch)
-        messages = await self._runtime.read_messages(live.id, ids=ids) if ids else []
+        messages = await MessageCommands(self._pool).read(live.id, ids=ids) if ids else []
         for message in messages:
             if isinstance(message, Text | ToolRequest) and message.role == "assistant":
                 rest = "".join(content_chunks(message)[self._sequences.pop(message.id, 0) :])
@@ -226,7 +170,11 @@ class _EventReader:
                 [branch.compressed.summary_id] if branch.compressed is not None and new_position is not None else []
             )
         count, self._position = branch.length - self._position, branch.length
-        ids = await self._runtime.read_ids(live.id, branch.name, before=branch.length, limit=count) if count > 0 else []
+        ids = (
+            await MessageCommands(self._pool).read_ids(live.id, branch.name, before=branch.length, limit=count)
+            if count > 0
+            else []
+        )
         return [*(message_id for message_id in summary if message_id not in ids), *ids]
 
 
@@ -253,3 +201,65 @@ def _pieces(message_id: MessageId, text: str, turn: TurnId | None) -> list[TextA
         TextAdded(message_id=message_id, text=text[at : at + _MAX_TEXT_CHARACTERS], turn=turn)
         for at in range(0, len(text), _MAX_TEXT_CHARACTERS)
     ]
+
+
+class EventCommands(CommandGroup):
+    """Streams of what happens in a context."""
+
+    async def of_context(
+        self,
+        context_id: str,
+        *,
+        start: BranchPosition | None = None,
+        signals: Subscription | None = None,
+        is_over: Callable[[ContextSnapshot], bool] = is_resting,
+    ) -> AsyncIterator[TurnEvent]:
+        """The events behind `start` on the active branch, by default from its beginning. The stream ends when `is_over`
+        holds, by default when the context rests, or when the subscription `signals` is closed."""
+        reader: _EventReader | None = None
+        last_state: State | None = None
+        announced: set[ContextId] = set()
+        with signals or self._pool.dependencies.hub.subscribe([context_id]) as subscription:
+            while True:
+                live = await self._pool.find(context_id)
+                reader = reader or _EventReader(self._pool, live, start)
+                state, is_last = live.state, is_over(snapshot_of(live))
+                while reader.is_behind(live):
+                    async for event in reader.pull(live):
+                        yield event
+                # No await since the last pull, so the message that is being written follows all pulled ones.
+                for event in reader.present_events(live):
+                    yield event
+                if state != last_state:
+                    yield StateEntered(state=state)
+                last_state = state
+                if is_last:
+                    return
+                waiting = {child.id for child in live.subagents_waiting()}
+                for child_id in sorted(waiting - announced):
+                    yield SubagentWaiting(context_id=child_id)
+                announced = waiting
+                if not await subscription.batch():
+                    return
+
+    async def of_turn(
+        self,
+        context_id: str,
+        turn: TurnId | None,
+        *,
+        start: BranchPosition | None = None,
+        has_begun: bool = False,
+        signals: Subscription | None = None,
+        is_over: Callable[[ContextSnapshot], bool] = is_resting,
+    ) -> AsyncIterator[TurnEvent]:
+        """The events of one turn. Events of earlier turns are skipped, and an event of a later turn ends the stream."""
+        async for event in self.of_context(context_id, start=start, signals=signals, is_over=is_over):
+            event_turn = event.turn if isinstance(event, TextAdded) else None
+            event_turn = event.message.metadata.turn if isinstance(event, MessageAdded) else event_turn
+            has_begun = has_begun or event_turn == turn
+            if event_turn is not None and event_turn != turn:
+                if has_begun:
+                    return
+                continue
+            if has_begun or not isinstance(event, MessageAdded):
+                yield event

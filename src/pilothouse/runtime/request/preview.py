@@ -8,9 +8,9 @@ from pilothouse.domain.budgets import Meter
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import NotFound
 from pilothouse.domain.value import Value
+from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.compression.branch import due_plan
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.pool import ContextPool
 from pilothouse.runtime.request.builder import (
     Counts,
     Outline,
@@ -51,34 +51,41 @@ class Window(Value, kw_only=True, omit_defaults=False):
     """The exact body of the request."""
 
 
-async def read_window(pool: ContextPool, context_id: str) -> Window:
-    """The contents of the next request, if it were sent now. Raises: NotFound, InvalidInput, StoreError."""
-    live = await pool.find(context_id)
-    branch, outline = await _branch_and_outline(live)
-    history = await load_history(live, branch, outline)
-    fitted = await fit_request(live, branch, outline, history)
-    return Window(
-        model=live.model,
-        branch=branch,
-        meter=make_meter(live, fitted.counts.total),
-        parts=tuple(_parts(live, outline, fitted.counts)),
-        compresses=await due_plan(live, branch, history, fitted.counts.total) is not None,
-        results_cut=fitted.truncation.results,
-        messages_shortened=fitted.truncation.messages,
-        messages_left_out=fitted.truncation.left_out,
-        tokens_cut=provider_tokens(live, fitted.truncation.tokens),
-        request=msgspec.json.decode(live.dependencies.adapter.format.body(fitted.request)),
-    )
+class WindowCommands(CommandGroup):
+    """The contents of the next request to the model, and how full the context window is."""
 
+    @property
+    def auto_compresses(self) -> bool:
+        """Whether a full window is compressed without being asked."""
+        return self._pool.dependencies.budget.auto_compress
 
-async def read_meter(pool: ContextPool, context_id: str) -> Meter:
-    """The fill of the window, which decides when the history is compressed.
+    async def read(self, context_id: str) -> Window:
+        """The contents of the next request, if it were sent now. Raises: NotFound, InvalidInput, StoreError."""
+        live = await self._pool.find(context_id)
+        branch, outline = await _branch_and_outline(live)
+        history = await load_history(live, branch, outline)
+        fitted = await fit_request(live, branch, outline, history)
+        return Window(
+            model=live.model,
+            branch=branch,
+            meter=make_meter(live, fitted.counts.total),
+            parts=tuple(_parts(live, outline, fitted.counts)),
+            compresses=await due_plan(live, branch, history, fitted.counts.total) is not None,
+            results_cut=fitted.truncation.results,
+            messages_shortened=fitted.truncation.messages,
+            messages_left_out=fitted.truncation.left_out,
+            tokens_cut=provider_tokens(live, fitted.truncation.tokens),
+            request=msgspec.json.decode(live.dependencies.adapter.format.body(fitted.request)),
+        )
 
-    Raises: NotFound, InvalidInput, StoreError.
-    """
-    live = await pool.find(context_id)
-    branch, outline = await _branch_and_outline(live)
-    return make_meter(live, count_tokens(live, outline, await load_history(live, branch, outline)).total)
+    async def meter(self, context_id: str) -> Meter:
+        """The fill of the window, which decides when the history is compressed.
+
+        Raises: NotFound, InvalidInput, StoreError.
+        """
+        live = await self._pool.find(context_id)
+        branch, outline = await _branch_and_outline(live)
+        return make_meter(live, count_tokens(live, outline, await load_history(live, branch, outline)).total)
 
 
 async def _branch_and_outline(live: LiveContext) -> tuple[str, Outline]:

@@ -11,9 +11,9 @@ from pilothouse.domain.errors import InvalidInput, RequestError, StoreError, Too
 from pilothouse.domain.messages import Text
 from pilothouse.domain.states import Failed, Idle
 from pilothouse.domain.value import ContextId
-from pilothouse.runtime.commands.contexts import create_context
-from pilothouse.runtime.commands.messages import read_messages, send
-from pilothouse.runtime.commands.turns import cancel
+from pilothouse.runtime.commands.contexts import ContextCommands
+from pilothouse.runtime.commands.messages import MessageCommands
+from pilothouse.runtime.commands.turns import TurnCommands
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.pool import ContextPool
 
@@ -30,8 +30,7 @@ async def delegate(pool: ContextPool, live: LiveContext, task: str, mode: str | 
     """
     child_id = ContextId(pool.dependencies.ambient.new_id())
     try:
-        await create_context(
-            pool,
+        await ContextCommands(pool).create(
             Path(live.core.workspace or "."),
             mode=mode or live.core.mode,
             persona=live.core.persona,
@@ -39,14 +38,14 @@ async def delegate(pool: ContextPool, live: LiveContext, task: str, mode: str | 
             parent=live.id,
             context_id=child_id,
         )
-        await send(pool, child_id, task)
+        await MessageCommands(pool).send(child_id, task)
         child = await _wait_until_ended(pool, child_id)
     except (InvalidInput, StoreError) as error:
         raise ToolError(error.reason.code, **error.reason.params) from error
     except asyncio.CancelledError:
         by = (live.turn.cancelled_by if live.turn is not None else None) or "runtime"
         with suppress(RequestError, StoreError):
-            await cancel(pool, child_id, by=by)
+            await TurnCommands(pool).cancel(child_id, by=by)
         raise
     answer = await _last_text(pool, child_id)
     end = child.core.last_turn if isinstance(child.state, Idle) else "failed"
@@ -77,7 +76,7 @@ def _has_ended(live: LiveContext) -> bool:
 
 
 async def _last_text(pool: ContextPool, child_id: ContextId) -> str | None:
-    for message in reversed(await read_messages(pool, child_id, limit=_MAX_MESSAGES_SEARCHED)):
+    for message in reversed(await MessageCommands(pool).read(child_id, limit=_MAX_MESSAGES_SEARCHED)):
         if isinstance(message, Text) and message.role == "assistant" and message.content:
             return message.content
     return None

@@ -1,0 +1,74 @@
+"""`ContextSnapshot`: a context at one instant, as the façade returns it. A snapshot does not change."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pilothouse.domain.branches import Branch
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Reason
+from pilothouse.domain.contexts import ContextCore
+from pilothouse.domain.states import State, is_resting
+from pilothouse.domain.value import CallId, ContextId, MessageId, Value
+from pilothouse.runtime.context.live_context import LiveContext
+
+
+class StreamingMessage(Value):
+    """A message that the model is writing."""
+
+    message_id: MessageId
+    sequence: int
+    """How many of its deltas are stored and signalled."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSnapshot:
+    """A context at one instant."""
+
+    core: ContextCore
+    state: State
+    version: int
+    branches: Mapping[str, Branch]
+    calls: Mapping[CallId, CallRecord]
+    """The calls of the open turn."""
+    damage: tuple[Reason, ...]
+    """Damage of the stored data. Until a person accepts it, every call asks."""
+    model: str
+    """The model that the next request would use."""
+    is_driven: bool
+    """Whether a task works on the context."""
+    is_waiting: bool
+    """Whether a person must decide a call or answer a question."""
+    questions: tuple[CallRecord, ...]
+    """The open questions of running calls."""
+    streaming: StreamingMessage | None
+    output_tails: Mapping[CallId, str]
+    """By running call: the last characters of its output."""
+    waiting_subagents: tuple["ContextSnapshot", ...]
+    """The sub-agents on any level that wait for a person."""
+
+    @property
+    def id(self) -> ContextId:
+        return self.core.context_id
+
+    @property
+    def is_resting(self) -> bool:
+        return is_resting(self.state)
+
+
+def snapshot_of(live: LiveContext) -> ContextSnapshot:
+    writer = live.open_delta_writer
+    return ContextSnapshot(
+        core=live.core,
+        state=live.state,
+        version=live.version,
+        branches=dict(live.branches),
+        calls=dict(live.calls),
+        damage=live.damage,
+        model=live.model,
+        is_driven=live.task is not None,
+        is_waiting=live.is_waiting(),
+        questions=tuple(live.calls_with_questions()),
+        streaming=StreamingMessage(writer.message_id, writer.flushed) if writer is not None else None,
+        output_tails={call_id: output.tail for call_id, output in live.live_outputs.items()},
+        waiting_subagents=tuple(snapshot_of(child) for child in live.subagents_waiting()),
+    )
