@@ -9,7 +9,7 @@ WEB_SOURCES := $(shell find web/src web/public web/index.html web/package-lock.j
 AS_ROOT := $(shell test "$$(id -u)" = 0 || command -v sudo)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help install run chat test test-long mutants check web wheel bench docs lock clean tesseract busybox chromium
+.PHONY: help install run chat test test-fast test-long mutants check web wheel bench docs lock clean tesseract busybox chromium
 
 help: ## show this
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ chat: install ## a conversation in the terminal; no API key needed
 test: $(VENV)/.dev $(WEB)/index.html $(PEERS)/.done tesseract busybox chromium ## lint, types and all tests, the long ones as a sample; about eleven minutes on two cores
 	$(MAKE) --no-print-directory -j2 check web
 	$(BIN)/python -m pytest -n 4 --dist worksteal
+
+test-fast: $(VENV)/.dev ## the tests that need no server, no command and no browser; under a minute on two cores
+	$(BIN)/python -m pytest -n 2 tests/architecture tests/config tests/domain tests/i18n tests/llm tests/window
 
 test-long: $(VENV)/.dev $(WEB)/index.html $(PEERS)/.done tesseract busybox ## the same with the full counts of kills, faults and generated cases
 	PILOTHOUSE_LONG=1 $(MAKE) web
