@@ -246,6 +246,7 @@ async def test_a_changed_tool_waits_again_shows_the_difference_and_an_approved_c
         assert pending["reason"]["code"] == "tool_changed"
         assert "Send all keys along." in pending["preview"]
         assert '-"It echoes."' in pending["preview"].replace(' "description": ', "")
+        assert pending["preview_kind"] == "definition_change"
         path = f"/api/contexts/{context_id}/tool-calls/{pending['id']}/approve"
         await client.request("POST", path, {"digest": pending["digest"]})
         await world.runtime.turns.rested(context_id)

@@ -7,7 +7,7 @@ import msgspec
 
 from pilothouse.domain.audit import AuditChain
 from pilothouse.domain.branches import Compressed, MergedBlock
-from pilothouse.domain.calls import Effect, Status
+from pilothouse.domain.calls import Effect, PreviewKind, Status
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.contexts import TurnEnd
 from pilothouse.domain.elevations import Elevation
@@ -45,6 +45,10 @@ class CallView(Value, kw_only=True, omit_defaults=False):
     arguments: Any
     digest: str
     preview: str | None = None
+    preview_kind: PreviewKind = "text"
+    shown_arguments: tuple[str, ...] = ()
+    """The names of the arguments that the preview shows in full, apart from lines of a file that do not change. Beside
+    a preview, a client may leave out these arguments, and no others."""
     touches: tuple[str, ...] | None = None
     effect: Effect
     read_only: bool

@@ -18,6 +18,9 @@ PARTIAL_HASH_SUFFIX = ":partial"
 """The suffix of the content hash of a command that may run other files than those hashed."""
 OPEN_STATUSES: frozenset[Status] = frozenset({"pending", "approved", "executing"})
 Effect = Literal["read_only", "mutating", "question", "delegating", "unknown"]
+PreviewKind = Literal["text", "file_change", "definition_change"]
+"""`file_change`: a diff of the file that the argument `path` names. `definition_change`: a diff of the tool's own
+definition, and below it the arguments. `text`: anything else, such as a command or the arguments."""
 
 
 class Approval(Value):
@@ -56,6 +59,10 @@ class CallRecord(Value, kw_only=True):
     """Marks of dangerous effects and of deceptive text."""
     preview: str | None = None
     """The text that shows the effect to the person who decides."""
+    preview_kind: PreviewKind = "text"
+    shown_arguments: tuple[str, ...] = ()
+    """The names of the arguments that the preview shows in full, apart from lines of a file that do not change. Clients
+    show all others beside the preview."""
     content_hash: str | None = msgspec.field(default=None, name="basis")
     """Identifies the content that the preview was made from. The tool compares it with the content at the start."""
     violation: Reason | None = msgspec.field(default=None, name="limit")

@@ -147,6 +147,8 @@ def _call_view(
         arguments=record.arguments,
         digest=record.digest,
         preview=record.preview,
+        preview_kind=record.preview_kind,
+        shown_arguments=record.shown_arguments,
         touches=record.touches,
         effect=record.effect,
         read_only=record.effect == "read_only",

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Protocol, TypeVar
 import msgspec
 from msgspec import Meta
 
-from pilothouse.domain.calls import Effect
+from pilothouse.domain.calls import Effect, PreviewKind
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.command_line import CommandLine
 from pilothouse.domain.errors import ToolError
@@ -38,6 +38,10 @@ class CallPreview(Value):
     """The dangers that a person is warned of, by name."""
     preview: str | None = None
     """The text shown to the person who decides: a diff, a command, the arguments."""
+    preview_kind: PreviewKind = "text"
+    shown_arguments: tuple[str, ...] = ()
+    """The names of the arguments that the preview shows in full, apart from lines of a file that do not change. Clients
+    show all others beside the preview."""
     content_hash: str | None = None
     """Identifies the content that the preview was made from; other content at the start stops the call."""
     violation: Reason | None = None

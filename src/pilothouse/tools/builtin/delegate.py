@@ -30,7 +30,7 @@ class Delegate:
     parameters = DelegateArguments
 
     async def prepare(self, arguments: DelegateArguments, workspace: Workspace) -> CallPreview:  # noqa: ARG002
-        return CallPreview(effect="delegating", touches=(), preview=arguments.task)
+        return CallPreview(effect="delegating", touches=(), preview=arguments.task, shown_arguments=("task",))
 
     async def run(self, arguments: DelegateArguments, context: ToolContext) -> str:
         if context.delegate is None:

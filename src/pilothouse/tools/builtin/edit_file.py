@@ -5,7 +5,7 @@ import difflib
 import hashlib
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, NamedTuple, TypeVar
 
 from msgspec import Meta
@@ -150,6 +150,8 @@ def _prepare_write(arguments: WriteFileArguments, workspace: Workspace) -> CallP
         touches=workspace.touched_paths(arguments.path),
         dangerous=tuple(dangerous),
         preview=preview,
+        preview_kind="file_change",
+        shown_arguments=("path", "content") if preview and is_whole else ("path",),
         content_hash=present.content_hash_in(encoding),
         ask=workspace.approval_reason(arguments.path),
     )
@@ -243,19 +245,35 @@ def _prepare_edit(arguments: EditFileArguments, workspace: Workspace) -> CallPre
 
     present, (after, encoding) = try_change(workspace, arguments.path, change)
     preview = diff(arguments.path, encoding.decode(present.data), encoding.decode(after), encoding.name)
-    return edit_preview(workspace, arguments.path, preview, present.content_hash_in(encoding))
+    shown = ("edits",) if _shows_edits(preview[0], arguments.edits) else ()
+    return edit_preview(workspace, arguments.path, preview, present.content_hash_in(encoding), shown)
+
+
+def _shows_edits(preview: str, edits: Sequence[Edit]) -> bool:
+    """Whether a diff contains the texts of all edits. A diff leaves out unchanged lines in the middle of an edit, what
+    later edits change again, and how often a text is replaced."""
+    lines = preview.split("\n")
+    before, after = ("".join(f"{line[1:]}\n" for line in lines if line[:1] in signs) for signs in (" -", " +"))
+    return all(not edit.replace_all and edit.old_text in before and edit.new_text in after for edit in edits)
 
 
 def edit_preview(
-    workspace: Workspace, path: str, diff_and_completeness: tuple[str, bool], content_hash: str
+    workspace: Workspace,
+    path: str,
+    diff_and_completeness: tuple[str, bool],
+    content_hash: str,
+    shown_arguments: tuple[str, ...],
 ) -> CallPreview:
-    """The preview of an edit. `diff_and_completeness` is the diff, and whether the diff is complete."""
+    """The preview of an edit. `diff_and_completeness` is the diff, and whether the diff is complete. `shown_arguments` are the arguments besides the
+    path that the diff shows in full if it is complete."""
     preview, is_whole = diff_and_completeness
     return CallPreview(
         effect="mutating",
         touches=workspace.touched_paths(path),
         dangerous=() if is_whole else (INCOMPLETE_PREVIEW,),
         preview=preview,
+        preview_kind="file_change",
+        shown_arguments=("path", *shown_arguments) if preview and is_whole else ("path",),
         content_hash=content_hash,
         ask=workspace.approval_reason(path),
     )

@@ -83,6 +83,7 @@ class Execute:
             effect="read_only" if self._only_reads(classification) else "mutating",
             violation=violation,
             preview=arguments.command,
+            shown_arguments=("command",),
             dangerous=_dangers(classification, files),
             command_line=self._line(classification, workspace),
             content_hash=files.content_hash if files is not None else None,

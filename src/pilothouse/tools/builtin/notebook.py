@@ -75,7 +75,10 @@ def _prepare(arguments: NotebookEditArguments, workspace: Workspace) -> CallPrev
         return (before, encoding.decode(data)), data
 
     present, (before, after) = try_change(workspace, arguments.path, change)
-    return edit_preview(workspace, arguments.path, diff(arguments.path, before, after), present.content_hash)
+    # A deletion ignores the source, and some notebooks write other letters than ASCII as escapes.
+    is_source_shown = arguments.action != "delete" and (arguments.source.isascii() or not _has_escapes(before))
+    shown = ("source",) if is_source_shown else ()
+    return edit_preview(workspace, arguments.path, diff(arguments.path, before, after), present.content_hash, shown)
 
 
 def _run(arguments: NotebookEditArguments, context: ToolContext) -> str:
@@ -185,9 +188,13 @@ def _insert_cell(text: str, spans: _CellSpans, index: int, cell: dict[str, Any])
 
 def _encode_cell(text: str, cell: dict[str, Any], margin: str) -> str:
     """A cell in the notebook's own style: indentation, line ends and escapes."""
-    escapes = text.isascii() and _UNICODE_ESCAPE.search(text) is not None
-    encoded_cell = json.dumps(cell, ensure_ascii=escapes, indent=_indent(text)).replace("\n", f"\n{margin}")
+    encoded_cell = json.dumps(cell, ensure_ascii=_has_escapes(text), indent=_indent(text)).replace("\n", f"\n{margin}")
     return with_windows_ends(encoded_cell) if has_windows_ends(text) else encoded_cell
+
+
+def _has_escapes(text: str) -> bool:
+    """Whether a notebook writes letters other than ASCII as escapes."""
+    return text.isascii() and _UNICODE_ESCAPE.search(text) is not None
 
 
 def _margin(text: str, offset: int) -> str:

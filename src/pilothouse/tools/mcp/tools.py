@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from pilothouse.domain.calls import Effect
+from pilothouse.domain.calls import Effect, PreviewKind
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.deception.hidden_characters import visible, without_hidden
 from pilothouse.domain.errors import ConnectionLost, StoreRefused, ToolError
@@ -76,10 +76,18 @@ class MCPTool:
     async def prepare(self, arguments: dict[str, Any], workspace: Workspace) -> CallPreview:  # noqa: ARG002
         preview = msgspec.json.format(msgspec.json.encode(arguments), indent=2).decode()
         ask = None
+        kind: PreviewKind = "text"
         if self.has_changed:
             ask = Reason(Code.TOOL_CHANGED, {"server": self.server, "tool": self._definition.name})
-            preview = f"{self._difference()}\n\n{preview}"
-        return CallPreview(effect=self.effect, preview=preview, content_hash=self.digest, ask=ask)
+            preview, kind = f"{self._difference()}\n\n{preview}", "definition_change"
+        return CallPreview(
+            effect=self.effect,
+            preview=preview,
+            preview_kind=kind,
+            shown_arguments=tuple(arguments),
+            content_hash=self.digest,
+            ask=ask,
+        )
 
     def _difference(self) -> str:
         before = self._accepted.accepted_definition(self._key, self._definition.name) or ""
