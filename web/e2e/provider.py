@@ -45,13 +45,13 @@ class CommandedProvider(FakeProvider):
             self._release.set()
             self._release = asyncio.Event()
 
-    def judge(self, body: bytes) -> list[str]:
-        faults = super().judge(body)
+    def find_faults(self, body: bytes) -> list[str]:
+        faults = super().find_faults(body)
         for fault in faults:
             send(fault=fault)
         return faults
 
-    def choose(self, body: bytes) -> Answer:
+    def next_answer(self, body: bytes) -> Answer:
         """Raises: ModelRefused if the script has no answer left."""
         send(request=msgspec.json.decode(body))
         if not self._answers:
