@@ -3,7 +3,15 @@ import { expect, test } from "vitest";
 import type { CallView, ContextSummary, Problem } from "../src/api/schema";
 import { validateArguments } from "../src/features/approvals/argumentValidation";
 import { subagentsOf, uuidTime } from "../src/features/tool-calls/subagentsOf";
-import { argumentsOf, durationText, summaryOf, contentOf, risksOf, titleOf } from "../src/features/tool-calls/callText";
+import {
+  argumentsBeside,
+  argumentsOf,
+  durationText,
+  summaryOf,
+  contentOf,
+  risksOf,
+  titleOf,
+} from "../src/features/tool-calls/callText";
 import { callsDecidedElsewhere, selectedCalls, remainingDecisions } from "../src/features/approvals/pendingCalls";
 import { countdownText, remainingElevation } from "../src/features/modes/remainingElevation";
 
@@ -66,9 +74,19 @@ test("the summary of a call is its command or path on one line", () => {
   expect(argumentsOf({ arguments: [1] })).toEqual({ arguments: [1] });
 });
 
+test("a path in a summary shows its line ends", () => {
+  expect(summaryOf({ arguments: { path: "/w/a\n/etc/passwd " } }, "/w")).toBe("a⟨U+000A⟩/etc/passwd⟨U+0020⟩");
+});
+
 test("the content of a call is its diff, its command, or a text", () => {
   expect(contentOf(callOf("a", { preview: "date" }))).toEqual({ kind: "argument", name: "command", text: "date" });
-  expect(contentOf(callOf("a", { preview: "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+b" }))?.kind).toBe("diff");
+  const diff = "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+b";
+  const ofKind = (preview_kind: CallView["preview_kind"]) =>
+    contentOf(callOf("a", { preview: diff, ...(preview_kind === undefined ? {} : { preview_kind }) }));
+  expect(ofKind("file_change")).toEqual({ kind: "diff", of: "file", text: diff });
+  expect(ofKind("definition_change")).toEqual({ kind: "diff", of: "definition", text: diff });
+  expect(ofKind("text")).toEqual({ kind: "diff", of: "unknown", text: diff });
+  expect(ofKind(undefined)).toEqual({ kind: "diff", of: "unknown", text: diff });
   expect(contentOf(callOf("a", { preview: "f: 9 lines become 8" }))?.kind).toBe("text");
   expect(contentOf(callOf("a"))).toBeNull();
 });
@@ -83,6 +101,22 @@ test("the preview of an MCP call does not repeat its arguments", () => {
   expect(contentFor(`{"command": "other"}`)?.kind).toBe("text");
   // A browser would round the digits.
   expect(contentFor(json, { dangerous: ["long numbers"] })?.kind).toBe("text");
+});
+
+test("an argument is left out only if the server says that the diff of a file shows it in full", () => {
+  const preview = "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+b";
+  const args = { path: "f", content: "b\n", note: "x\ny", options: { deep: 1 } };
+  const names = (more: Partial<CallView>) => {
+    const call = callOf("a", { arguments: args, preview, shown_arguments: ["path", "content"], ...more });
+    return argumentsBeside(call, contentOf(call)).map(([name]) => name);
+  };
+  const all = Object.keys(args);
+  expect(names({ preview_kind: "file_change" })).toEqual(["note", "options"]);
+  expect(names({ preview_kind: "file_change", dangerous: ["not shown whole"] })).toEqual(all);
+  expect(names({ preview_kind: "file_change", shown_arguments: [] })).toEqual(all);
+  expect(names({ preview_kind: "definition_change" })).toEqual(all);
+  expect(names({ preview_kind: "text" })).toEqual(all);
+  expect(names({})).toEqual(all);
 });
 
 test("titles and risks are translated, and an unknown risk is shown", () => {

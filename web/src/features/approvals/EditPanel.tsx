@@ -136,7 +136,15 @@ function numberedVersion(text: string): { readonly text: string; readonly digest
 
 /** The call with edited arguments, until the server has returned its preview. */
 function withArguments(call: CallView, args: CallView["arguments"]): CallView {
-  return { ...call, arguments: args, preview: null, touches: null, dangerous: [] };
+  return {
+    ...call,
+    arguments: args,
+    preview: null,
+    preview_kind: "text",
+    shown_arguments: [],
+    touches: null,
+    dangerous: [],
+  };
 }
 
 function problemText(validation: Exclude<ArgumentValidation, { kind: "valid" }>, t: Texts<"approvals">): string {

@@ -22,7 +22,7 @@ export function GroupRow({ dock, pending: { call, sent } }: { dock: DockControls
   const isOpen = dock.isOpen(call.id);
   const title = titleOf(call, language);
   const summary = summaryOf(call, dock.workspace);
-  const diff = call.preview == null ? null : parseDiff(call.preview);
+  const diff = call.preview == null || call.preview_kind !== "file_change" ? null : parseDiff(call.preview);
   const lineCounts = diff === null ? null : countLines(diff);
   return (
     <div className="row" role="group" aria-labelledby={id} tabIndex={-1} data-call={call.id} aria-busy={sent !== null}>

@@ -11,20 +11,34 @@ import "./diff.css";
 const WIDE = "(min-width: 1100px)";
 const SIGNS = { add: "+", remove: "−", same: " ", file: "", hunk: "", note: "" } as const;
 
-export function DiffView({ text, path }: { text: string; path: string }) {
+interface Props {
+  text: string;
+  /** The path of the changed file, in place of the two lines that name the file; null for other diffs. */
+  path: string | null;
+  /** The heading of a diff without a path. */
+  title: string;
+}
+
+export function DiffView({ text, path, title }: Props) {
   const t = useTexts("approvals");
-  const lines = useMemo(() => (parseDiff(text) ?? []).filter(({ kind }) => kind !== "file"), [text]);
+  const lines = useMemo(
+    () => (text === "" ? [] : (parseDiff(text) ?? [])).filter(({ kind }) => path === null || kind !== "file"),
+    [text, path],
+  );
   const { added, removed, isCut } = countLines(lines);
   const isWide = useMedia(WIDE);
   // A new file has only one side.
   const isSplit = isWide && added > 0 && removed > 0;
-  if (lines.length === 0) return <p className="soft small">{t("noChange")}</p>;
   return (
     <div className="diff">
       <div className="diff-head">
-        <code className="diff-path">
-          <ForeignText text={path} isPath />
-        </code>
+        {path === null ? (
+          <span className="diff-path">{title}</span>
+        ) : (
+          <code className="diff-path">
+            <ForeignText text={path} isPath />
+          </code>
+        )}
         <span className="diff-added" title={t("added", { n: added })} aria-label={t("added", { n: added })}>
           +{added}
         </span>
@@ -34,7 +48,8 @@ export function DiffView({ text, path }: { text: string; path: string }) {
         {isCut && <span className="soft">…</span>}
         <CopyAll text={text} />
       </div>
-      {isSplit ? <Split lines={lines} label={t("change")} /> : <Unified lines={lines} label={t("change")} />}
+      {lines.length === 0 && <p className="diff-none soft small">{t("noChange")}</p>}
+      {lines.length > 0 && (isSplit ? <Split lines={lines} label={title} /> : <Unified lines={lines} label={title} />)}
     </div>
   );
 }

@@ -9,7 +9,7 @@ import { visibleName } from "../../ui/safeText";
 import { CallPanel } from "../tool-calls/CallPanel";
 import { ReadTracker, revealUnread, useReadDigests } from "../read-progress/readProgress";
 import { previewOf, formatTextSize } from "../tool-calls/textPreview";
-import { contentOf, titleOf } from "../tool-calls/callText";
+import { argumentsBeside, contentOf, titleOf } from "../tool-calls/callText";
 import { UnreadNote } from "../read-progress/UnreadHint";
 import { useIsStable } from "../approvals/useIsStable";
 
@@ -69,6 +69,10 @@ export function ModeSwitchDialog({ title, calls, onSwitch, onClose }: Props) {
 
 function Size({ call }: { call: CallView }) {
   const t = useTexts("approvals");
-  const { lines, bytes } = previewOf(contentOf(call)?.text ?? JSON.stringify(call.arguments, null, 2));
+  const content = contentOf(call);
+  const listed = argumentsBeside(call, content);
+  const texts = content === null ? [] : [content.text];
+  if (content === null || listed.length > 0) texts.push(JSON.stringify(Object.fromEntries(listed), null, 2));
+  const { lines, bytes } = previewOf(texts.join("\n"));
   return t("wholeSize", { n: lines, size: formatTextSize(bytes) });
 }

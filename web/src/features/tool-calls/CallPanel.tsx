@@ -5,11 +5,19 @@ import { useLanguage } from "../../app/appServices";
 import { useTexts } from "../../i18n/texts";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/icons";
-import { exactName, visibleName } from "../../ui/safeText";
+import { exactName, exactPath, visibleName } from "../../ui/safeText";
 import { DiffView } from "../diff/DiffView";
 import { ForeignText, Lookalikes } from "../../ui/ForeignText";
 import { TextValue } from "./TextValue";
-import { argumentsOf, contentOf, isPath, risksOf, relativePath } from "./callText";
+import {
+  argumentsBeside,
+  argumentsInFileChange,
+  argumentsOf,
+  contentOf,
+  isPath,
+  risksOf,
+  relativePath,
+} from "./callText";
 import "./call-view.css";
 
 interface Props {
@@ -31,7 +39,13 @@ export function CallPanel({ call, workspace, isDecided = false }: Props) {
         {content?.kind === "argument" && (
           <TextValue text={content.text} label={visibleName(content.name)} isCommand={call.tool === "execute"} />
         )}
-        {content?.kind === "diff" && <DiffView text={content.text} path={pathOf(call, workspace)} />}
+        {content?.kind === "diff" && (
+          <DiffView
+            text={content.text}
+            path={content.of === "file" ? pathOf(call, workspace) : null}
+            title={t(content.of === "definition" ? "definitionChange" : content.of === "file" ? "change" : "wholeText")}
+          />
+        )}
         {content?.kind === "text" && <TextValue text={content.text} label={t("wholeText")} />}
         {!isDecided && call.may_change === true && <p className="soft small">{t("mayChange")}</p>}
         {linkTargets.length > 0 && (
@@ -62,19 +76,14 @@ function Risks({ call }: { call: CallView }) {
   );
 }
 
-/** The arguments of a call. Next to a diff, only short arguments are listed at first: the diff shows the others. */
+/** The arguments of a call. Those that the content above shows in full are listed on request. */
 function Arguments({ call, workspace }: Props) {
   const t = useTexts("approvals");
   const content = contentOf(call);
   const [isRaw, setRaw] = useState(false);
   const [isAll, setAll] = useState(false);
   const all = Object.entries(argumentsOf(call));
-  const isBrief = content?.kind === "diff" && !(call.dangerous ?? []).includes("not shown whole");
-  const shown = all.filter(([name, value]) => {
-    if (isAll) return true;
-    if (content?.kind === "argument") return name !== content.name;
-    return !isBrief || (!isLong(value) && !SHOWN_IN_DIFF.has(name));
-  });
+  const shown = isAll ? all : argumentsBeside(call, content);
   return (
     <div className="call-arguments">
       {isRaw ? (
@@ -85,7 +94,7 @@ function Arguments({ call, workspace }: Props) {
             {shown.map(([name, value]) => (
               <div className="argument" key={name}>
                 <dt>
-                  <ForeignText text={visibleName(name)} />
+                  <ForeignText text={exactName(name)} />
                 </dt>
                 <dd>
                   <Value name={name} value={value} workspace={workspace} />
@@ -112,14 +121,17 @@ function Arguments({ call, workspace }: Props) {
   );
 }
 
-function pathOf(call: CallView, workspace: string | null): string {
+/** The path of the changed file; null if it is listed among the arguments. */
+function pathOf(call: CallView, workspace: string | null): string | null {
   const { path } = argumentsOf(call);
-  return typeof path === "string" ? relativePath(path, workspace) : "";
+  return typeof path === "string" && argumentsInFileChange(call).includes("path")
+    ? relativePath(path, workspace)
+    : null;
 }
 
-/** Arguments that the diff view displays. */
-const SHOWN_IN_DIFF = new Set(["path", "content", "source"]);
 const MAX_INLINE_CHARACTERS = 120;
+/** No system has longer paths. */
+const MAX_PATH_CHARACTERS = 4_096;
 
 function isLong(value: unknown): boolean {
   if (typeof value === "string") return value.length > MAX_INLINE_CHARACTERS || value.includes("\n");
@@ -127,10 +139,19 @@ function isLong(value: unknown): boolean {
 }
 
 function Value({ name, value, workspace }: { name: string; value: unknown; workspace: string | null }) {
+  if (typeof value === "string" && isPath(name)) {
+    const path = relativePath(value, workspace);
+    if (path.length > MAX_PATH_CHARACTERS) return <TextValue text={exactPath(path)} label={visibleName(name)} />;
+    return (
+      <code className="value">
+        <ForeignText text={path} isPath />
+      </code>
+    );
+  }
   if (typeof value === "string" && !isLong(value)) {
     return (
       <code className="value">
-        <ForeignText text={isPath(name) ? relativePath(value, workspace) : value} isPath={isPath(name)} />
+        <ForeignText text={value} />
       </code>
     );
   }

@@ -2,7 +2,7 @@
 import type { CallView } from "../../api/schema";
 import type { Language } from "../../i18n/serverTexts";
 import { hasText, textsIn } from "../../i18n/texts";
-import { exactText, toolName } from "../../ui/safeText";
+import { exactPath, exactText, toolName } from "../../ui/safeText";
 import { parseDiff } from "../diff/unifiedDiff";
 
 /** The title of a tool; tools that are not built in keep their own name. */
@@ -14,6 +14,8 @@ export function titleOf(call: Pick<CallView, "tool" | "display_name">, language:
 const SUMMARY_ARGUMENTS = ["command", "path", "file_path", "pattern", "task", "url", "query", "name"];
 const PATH_ARGUMENTS = new Set(["path", "file_path", "cwd"]);
 const MAX_SUMMARY_CHARACTERS = 200;
+/** The beginning of a value from which its summary is made. */
+const MAX_SUMMARIZED_CHARACTERS = 4 * MAX_SUMMARY_CHARACTERS;
 
 /** The summary of a call on one line: a path within the workspace, a command, a pattern. */
 export function summaryOf(call: Pick<CallView, "arguments">, workspace: string | null): string {
@@ -24,16 +26,18 @@ export function summaryOf(call: Pick<CallView, "arguments">, workspace: string |
   const name = SUMMARY_ARGUMENTS.find((each) => texts.some(([key]) => key === each)) ?? texts[0]?.[0];
   const value = texts.find(([key]) => key === name)?.[1];
   if (name === undefined || value === undefined) return "";
-  return toOneLine(PATH_ARGUMENTS.has(name) ? relativePath(value, workspace) : value);
+  return toOneLine(
+    PATH_ARGUMENTS.has(name)
+      ? exactPath(relativePath(value, workspace).slice(0, MAX_SUMMARIZED_CHARACTERS + 1))
+      : value,
+  );
 }
 
 /** Shortens a text to one line, with blanks collapsed: the summary only identifies the call. */
 function toOneLine(text: string): string {
-  const line = exactText(text.slice(0, 4 * MAX_SUMMARY_CHARACTERS))
-    .replace(/\s+/g, " ")
-    .trim();
+  const line = exactText(text.slice(0, MAX_SUMMARIZED_CHARACTERS)).replace(/\s+/g, " ").trim();
   const letters = [...line];
-  return letters.length <= MAX_SUMMARY_CHARACTERS && text.length <= 4 * MAX_SUMMARY_CHARACTERS
+  return letters.length <= MAX_SUMMARY_CHARACTERS && text.length <= MAX_SUMMARIZED_CHARACTERS
     ? line
     : `${letters.slice(0, MAX_SUMMARY_CHARACTERS - 1).join("")}…`;
 }
@@ -54,20 +58,40 @@ export function argumentsOf(call: Pick<CallView, "arguments">): Readonly<Record<
   return { arguments: args };
 }
 
-/** The main content of a call: a diff, an argument such as a command, or a text; null if there are only arguments. */
+/**
+ * The main content of a call: a diff, an argument such as a command, or a text; null if there are only arguments. Only
+ * the server says what a diff is about: the form of a text says nothing about its meaning.
+ */
 type CallContent =
-  | { readonly kind: "diff"; readonly text: string }
+  | { readonly kind: "diff"; readonly of: "file" | "definition" | "unknown"; readonly text: string }
   | { readonly kind: "argument"; readonly name: string; readonly text: string }
   | { readonly kind: "text"; readonly text: string }
   | null;
 
-export function contentOf(call: Pick<CallView, "arguments" | "dangerous" | "preview" | "tool">): CallContent {
+type PreviewedCall = Pick<CallView, "arguments" | "dangerous" | "preview" | "preview_kind" | "shown_arguments">;
+
+const DIFF_OF = { file_change: "file", definition_change: "definition", text: "unknown" } as const;
+
+export function contentOf(call: PreviewedCall): CallContent {
   const preview = (call.dangerous ?? []).includes("long numbers") ? call.preview : previewBesidesArguments(call);
-  if (preview == null) return null;
+  const kind = call.preview_kind ?? "text";
+  if (preview == null || (preview === "" && kind !== "file_change")) return null;
   const argument = Object.entries(argumentsOf(call)).find(([, value]) => value === preview);
-  if (argument !== undefined && preview !== "") return { kind: "argument", name: argument[0], text: preview };
-  if (preview === "" || parseDiff(preview) !== null) return { kind: "diff", text: preview };
+  if (argument !== undefined && kind === "text") return { kind: "argument", name: argument[0], text: preview };
+  if (preview === "" || parseDiff(preview) !== null) return { kind: "diff", of: DIFF_OF[kind], text: preview };
   return { kind: "text", text: preview };
+}
+
+/** The arguments to list beside the content: all except those that the content shows in full. */
+export function argumentsBeside(call: PreviewedCall, content: CallContent): readonly (readonly [string, unknown])[] {
+  const shown = new Set(content?.kind === "argument" ? [content.name] : argumentsInFileChange(call));
+  return Object.entries(argumentsOf(call)).filter(([name]) => !shown.has(name));
+}
+
+/** The arguments that, according to the server, the diff of a file shows in full. */
+export function argumentsInFileChange(call: PreviewedCall): readonly string[] {
+  const isShown = call.preview_kind === "file_change" && !(call.dangerous ?? []).includes("not shown whole");
+  return isShown ? (call.shown_arguments ?? []) : [];
 }
 
 /**
