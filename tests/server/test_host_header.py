@@ -1,4 +1,4 @@
-"""The Host header names exactly one host that is ours, with at most one port: over raw sockets, as no client does."""
+"""Each request names exactly one host, which is ours, and at most one origin: over raw sockets, as no client does."""
 
 import asyncio
 from pathlib import Path
@@ -33,10 +33,12 @@ REPEATED = (
 )
 
 
-async def status_of(port: int, hosts: tuple[str, ...]) -> int:
-    """The status of the answer to a request with these Host headers."""
-    lines = "".join(f"Host: {host}\r\n" for host in hosts)
-    head = f"GET /api/health HTTP/1.1\r\n{lines}authorization: Bearer {TOKEN}\r\nconnection: close\r\n\r\n"
+async def status_of(
+    port: int, hosts: tuple[str, ...], *headers: str, target: str = "/api/health", method: str = "GET"
+) -> int:
+    """The status of the answer to a request with these Host headers, and with these further headers."""
+    lines = "".join(f"{line}\r\n" for line in (*(f"Host: {host}" for host in hosts), *headers))
+    head = f"{method} {target} HTTP/1.1\r\n{lines}authorization: Bearer {TOKEN}\r\nconnection: close\r\n\r\n"
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         writer.write(head.encode())
@@ -57,3 +59,56 @@ async def test_only_an_exact_host_name_is_accepted(
         assert {host: await status_of(served.port, (host,)) for host in OWN} == dict.fromkeys(OWN, 200)
         repeated = {hosts: await status_of(served.port, hosts) for hosts in REPEATED}
         assert {hosts: status for hosts, status in repeated.items() if status not in (400, 421)} == {}
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        ("http://evil.example/api/health", 421),
+        ("https://evil.example/api/health", 421),
+        ("http://evil.example/?x", 421),
+        ("http://127.0.0.1@evil.example/api/health", 421),
+        ("http://user@127.0.0.1/api/health", 421),
+        ("http://127.0.0.1:1/api/health", 421),
+        ("http://127.0.0.1.evil.example/api/health", 421),
+        ("http://localhost/api/health", 421),
+        ("http://127.0.0.1/api/health", 200),
+        ("HTTP://127.0.0.1/api/health", 200),
+    ],
+)
+async def test_a_target_in_absolute_form_names_the_same_host_as_the_header(
+    tmp_path: Path, target: str, status: int
+) -> None:
+    world = World(tmp_path, Answer(text="Well."))
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served:
+        assert await status_of(served.port, ("127.0.0.1",), target=target) == status
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        (("Origin: http://127.0.0.1",), 200),
+        (("Origin: http://127.0.0.1", "Origin: http://evil.example"), 403),
+        (("Origin: http://evil.example", "Origin: http://127.0.0.1"), 403),
+        (("Origin: http://127.0.0.1", "Origin: http://127.0.0.1"), 403),
+        (("Sec-Fetch-Site: none",), 200),
+        (("Sec-Fetch-Site: none", "Sec-Fetch-Site: cross-site"), 403),
+        (("Authorization: Bearer another-token-altogether",), 401),
+        (("Authorization: Basic x",), 401),
+    ],
+)
+async def test_a_header_that_decides_about_access_counts_only_once(
+    tmp_path: Path, headers: tuple[str, ...], status: int
+) -> None:
+    world = World(tmp_path, Answer(text="Well."))
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served:
+        assert await status_of(served.port, ("127.0.0.1",), *headers) == status
+
+
+async def test_a_request_with_two_content_types_is_refused(tmp_path: Path) -> None:
+    world = World(tmp_path, Answer(text="Well."))
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served:
+        types = ("Content-Type: application/json", "Content-Type: text/plain")
+        for headers in (types, types[::-1]):
+            target = "/api/contexts"
+            assert await status_of(served.port, ("127.0.0.1",), *headers, target=target, method="POST") == 415

@@ -42,17 +42,20 @@ class Access:
         self._delayed = 0
 
     def check_host_and_origin(self, request: Request) -> None:
-        """Raises: HTTPProblem for a foreign Host header (DNS rebinding), or a request from another site."""
+        """Raises: HTTPProblem for a foreign Host header or target (DNS rebinding), or a request from another site."""
         hosts = request.headers.getlist("host")
         host = hosts[0] if hosts else ""
-        if len(hosts) != 1 or not self._is_own_host(host):
-            raise HTTPProblem(421, Code.FOREIGN_HOST, host=host[:100], allowed=", ".join(sorted(self._names)))
-        origin = request.headers.get("origin")
-        if origin is not None and origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):
-            raise HTTPProblem(403, Code.FOREIGN_ORIGIN, origin=origin[:100])
-        site = request.headers.get("sec-fetch-site", "none")
-        if site not in _OWN_SITES and not _is_navigation(request):
-            raise HTTPProblem(403, Code.FOREIGN_ORIGIN, origin=origin or site)
+        target_host = request.scope["state"].get("target_host", host)
+        if len(hosts) != 1 or not self._is_own_host(host) or target_host.lower() != host.lower():
+            foreign = host if target_host.lower() == host.lower() else target_host
+            raise HTTPProblem(421, Code.FOREIGN_HOST, host=foreign[:100], allowed=", ".join(sorted(self._names)))
+        origins = request.headers.getlist("origin")
+        own_origins = (f"http://{host.lower()}", f"https://{host.lower()}")
+        if len(origins) > 1 or any(origin.lower() not in own_origins for origin in origins):
+            raise HTTPProblem(403, Code.FOREIGN_ORIGIN, origin=", ".join(origins)[:100])
+        sites = request.headers.getlist("sec-fetch-site")
+        if not _OWN_SITES.issuperset(sites) and not _is_navigation(request):
+            raise HTTPProblem(403, Code.FOREIGN_ORIGIN, origin=", ".join(origins or sites)[:100])
 
     def _is_own_host(self, host: str) -> bool:
         name = _hostname(host)
@@ -63,10 +66,11 @@ class Access:
 
     async def user(self, request: Request) -> str:
         """Return the user of the request's token or cookie. Raises: HTTPProblem, StoreDamaged."""
-        header = request.headers.get("authorization")
-        if header is not None:
-            scheme, _, token = header.partition(" ")
-            user = self.tokens.user_of(token.strip()) if scheme.lower() == "bearer" else None
+        headers = request.headers.getlist("authorization")
+        if headers:
+            scheme, _, token = headers[0].partition(" ")
+            is_bearer = len(headers) == 1 and scheme.lower() == "bearer"
+            user = self.tokens.user_of(token.strip()) if is_bearer else None
         else:
             value = self._cookie_value(request)
             user = self.signed_in_user(request)

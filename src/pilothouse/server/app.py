@@ -184,9 +184,10 @@ def _check_content_type(route: Route, request: Request) -> None:
 
     Raises: HTTPProblem.
     """
-    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    content_types = request.headers.getlist("content-type")
+    content_type = ", ".join(content_types).partition(";")[0].strip().lower()
     has_body = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
-    if content_type in _FORM_TYPES or (has_body and content_type != route.takes):
+    if len(content_types) > 1 or content_type in _FORM_TYPES or (has_body and content_type != route.takes):
         raise HTTPProblem(415, Code.UNSUPPORTED_TYPE, type=content_type[:100], allowed=route.takes)
 
 

@@ -2,6 +2,7 @@
 on unauthenticated connections."""
 
 import asyncio
+import re
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -71,6 +72,9 @@ class BoundedProtocol(HttpToolsProtocol):
         self._is_in_body = True
         self.scope["state"]["abort"] = self.transport.abort
         self.scope["state"]["set_user"] = self.set_user
+        target_host = _host_of_target(self.url)
+        if target_host is not None:
+            self.scope["state"]["target_host"] = target_host
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -105,3 +109,10 @@ class BoundedProtocol(HttpToolsProtocol):
     def _time_out(self) -> None:
         self._deadline = None
         self.drop()
+
+
+def _host_of_target(target: bytes) -> str | None:
+    """Return the host that a request target names (`GET http://HOST/…`); None for a mere path."""
+    if target.startswith(b"/") or target == b"*":
+        return None
+    return re.split(rb"[/?#]", target.partition(b"://")[2], maxsplit=1)[0].decode("latin-1")
