@@ -13,7 +13,7 @@ from typing import Any
 
 from pilothouse.config.toml_document import read_text
 from pilothouse.domain.codes import Code, Language
-from pilothouse.domain.deception.hidden_characters import visible, visible_line
+from pilothouse.domain.deception.hidden_characters import exact_line, visible, visible_line
 from pilothouse.domain.errors import InvalidInput, NotFound
 from pilothouse.domain.jsonc import has_comments, plain_json
 from pilothouse.domain.trust import FolderTrust
@@ -21,7 +21,8 @@ from pilothouse.i18n import translate, ui_text
 from pilothouse.settings import Settings
 from pilothouse.system.ambient import SystemAmbient
 from pilothouse.system.private_file import replace_private_file
-from pilothouse.terminal.foreign_text import PagedText, quoted
+from pilothouse.terminal.foreign_text import PagedText
+from pilothouse.terminal.trust_text import trust_text
 from pilothouse.tools.mcp.config_formats import CONTAINERS
 from pilothouse.tools.mcp.definitions import MCPServerDefinition, read_definitions
 from pilothouse.tools.mcp.servers import AcceptedTools, MCPServers
@@ -194,7 +195,7 @@ async def trust_command(options: argparse.Namespace, settings: Settings) -> int:
         key = "nothing" if folder_trust.status == "none" else "trusted"
         print(visible_line(ui_text("trust", key, language, folder=folder_trust.folder)))
         return 0
-    if not _show_whole(trust_text(folder_trust, settings.language), settings.language, is_asked=not options.yes) or (
+    if not _show_whole(_trust_text(folder_trust, language), language, is_asked=not options.yes) or (
         not options.yes and not _confirms(ui_text("trust", "ask", language))
     ):
         print(ui_text("trust", "left" if folder_trust.status == "new" else "kept", language))
@@ -204,14 +205,12 @@ async def trust_command(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def trust_text(folder_trust: FolderTrust, language: Language) -> str:
-    parts = [visible_line(ui_text("trust", "shown", language, folder=folder_trust.folder))]
-    parts += [
-        quoted(f"--- .pilothouse/{name}\n{text.rstrip()}", is_exact=True) for name, text in folder_trust.files.items()
-    ]
+def _trust_text(folder_trust: FolderTrust, language: Language) -> str:
+    rows = [ui_text("trust", "shown", language, folder=exact_line(folder_trust.folder))]
+    rows.append(trust_text(folder_trust, language))
     if folder_trust.status == "changed":
-        parts.append(ui_text("trust", "changed", language))
-    return "\n".join(parts)
+        rows.append(ui_text("trust", "changed", language))
+    return "\n".join(rows)
 
 
 def _show_whole(text: str, language: Language, *, is_asked: bool) -> bool:

@@ -14,7 +14,7 @@ from pilothouse.i18n import translate, translate_rule, ui_text
 from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.arguments import number_in
-from pilothouse.terminal.call_card import call_card, quoted_exactly
+from pilothouse.terminal.call_card import call_card, quoted_line
 from pilothouse.terminal.call_editor import CallEditor, rejection
 from pilothouse.terminal.foreign_text import quoted
 from pilothouse.terminal.line_reader import LEAVING, LineReader
@@ -185,7 +185,7 @@ async def _ask_for_rule_option(
         return None
     arguments = msgspec.json.encode(call.arguments).decode()
     rules = [translate_rule(offer.rule, language, origin=False, arguments=arguments) for offer in offers]
-    text = "\n".join(quoted_exactly(f"{position}. {rule}", call) for position, rule in enumerate(rules, start=1))
+    text = "\n".join(f"{number}.\n{quoted_line(rule, call, language)}" for number, rule in enumerate(rules, start=1))
     if await pager.show(text) != "seen":
         return None
     number = number_in(

@@ -11,6 +11,7 @@ from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.foreign_text import quoted
 from pilothouse.terminal.line_reader import LineReader
 from pilothouse.terminal.pager import Pager
+from pilothouse.terminal.trust_text import trust_text
 
 MAX_PATHS_PRINTED = 20
 _NOT_IN_EFFECT = ("new", "changed")
@@ -148,8 +149,5 @@ async def _switch_to_folder_mode(runtime: Runtime, context_id: str) -> None:
 
 
 def _trust_text(folder_trust: FolderTrust, language: Language) -> str:
-    parts = [ui_text("terminal", f"trust_{folder_trust.status}", language)]
-    parts += [
-        quoted(f"--- .pilothouse/{name}\n{text.rstrip()}", is_exact=True) for name, text in folder_trust.files.items()
-    ]
-    return "\n".join(parts)
+    status = ui_text("terminal", f"trust_{folder_trust.status}", language)
+    return f"{status}\n{trust_text(folder_trust, language)}" if folder_trust.files else status

@@ -33,6 +33,7 @@ _FLAGS = frozenset(  # the only flags that are written with tags: England, Scotl
     _BLACK_FLAG + "".join(chr(0xE0000 + ord(letter)) for letter in region) + "\U000e007f"
     for region in ("gbeng", "gbsct", "gbwls")
 )
+_SPACES_AT_END = re.compile(r"\A +|(?<! ) +\Z")
 MAX_ESCAPED_RUN = 8
 """A longer run of one hidden character is written once, with its length."""
 
@@ -65,8 +66,10 @@ def with_codes(text: str, characters: str) -> str:
 
 
 def exact_line(text: str) -> str:
-    """Like `exact`, with line ends and tabs written out as well: for a path where lines have a meaning."""
-    return exact(text).replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩")
+    """Like `exact`, with line ends, tabs, and spaces at both ends written out as well: for a path or another value of
+    one line."""
+    line = exact(text).replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩")
+    return _SPACES_AT_END.sub(lambda at: _code_of(" ", len(at[0])), line)
 
 
 def without_hidden(text: str) -> str:
@@ -153,14 +156,19 @@ def _escape_characters(text: str, hidden: frozenset[str], start: int = 0, end: i
         length = at.end() - at.start()
         if length == 1 and is_in_place(text, at.start()):
             return at[0]
-        code = f"U+{ord(at[0][0]):04X}"
-        return f"⟨{code}⟩" * length if length <= MAX_ESCAPED_RUN else f"⟨{code} ×{length}⟩"
+        return _code_of(at[0][0], length)
 
     parts, at = [], start
     for run in re.compile(rf"({_class_of(hidden).pattern})\1*").finditer(text, start, end):
         parts += [text[at : run.start()], written_out(run)]
         at = run.end()
     return "".join((*parts, text[at:end]))
+
+
+def _code_of(character: str, length: int) -> str:
+    """The code point of a character in place of a run of it."""
+    code = f"U+{ord(character):04X}"
+    return f"⟨{code}⟩" * length if length <= MAX_ESCAPED_RUN else f"⟨{code} ×{length}⟩"
 
 
 def _class_of(characters: frozenset[str]) -> re.Pattern[str]:
