@@ -7,8 +7,10 @@ quotation), the part counts as code.
 import re
 from collections.abc import Iterator
 from enum import Enum, auto
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
+
+from pilothouse.domain.deception.inert_commands import runs_no_content
 
 
 class Form(Enum):
@@ -48,23 +50,44 @@ _TAKES_CODE = re.compile(
     r"\b(?:\w*sh|python[\d.]*|perl|ruby|node|php|su)\b[^;|&\n]{0,60}?\s-\w*[ce]\s*\Z|\beval\s*\Z|\bssh\s[^;|&\n]{0,90}\Z"
 )
 _MAX_LOOK_BACK_CHARACTERS = 100
-_WRITES_CONTENT = re.compile(r"\s*(?:sudo\s+)?(?:cat|tee)\b[^|]*\Z")
+_DELIMITER = re.compile(r"\A\t*\w+")  # at the end of a here-document
+_WRITES_CONTENT = re.compile(r"\s*(?:(?:sudo|then|else|do|\{)\s+)*+(?:cat|tee)\b[^|]*\Z")
 
 
 def parts_of(command: str) -> list[CommandPart]:
     """The parts of a command, in order and without gaps."""
     if _CASE.search(command) and _SUBSTITUTION.search(command):
         return [CommandPart(0, len(command), Form.CODE)]
-    parts = list(islice(_join_parts(_Scanner(command).parts()), MAX_PARTS + 1))
+    parts = _scanned_parts(command, has_content=True)
+    if any(part.form is Form.CONTENT for part in parts) and not _runs_no_content(command, parts):
+        parts = _scanned_parts(command, has_content=False)
     return parts if len(parts) <= MAX_PARTS else [CommandPart(0, len(command), Form.CODE)]
+
+
+def _scanned_parts(command: str, *, has_content: bool) -> list[CommandPart]:
+    return list(islice(_join_parts(_Scanner(command, has_content=has_content).parts()), MAX_PARTS + 1))
+
+
+def _runs_no_content(command: str, parts: list[CommandPart]) -> bool:
+    """Whether no command of the line runs a document that `cat` or `tee` writes."""
+    code: list[str] = []
+    for before, part in pairwise((CommandPart(0, 0, Form.CODE), *parts)):
+        text = command[part.start : part.end]
+        if part.form is Form.TEXT:
+            code.append("_")
+        elif part.form is Form.CODE:
+            code.append(text if before.form is not Form.CONTENT else _DELIMITER.sub("", text))
+    return runs_no_content("".join(code), sum(part.form is Form.CONTENT for part in parts))
 
 
 class _Scanner:
     """A single pass over a command, with a stack of open quotations and substitutions."""
 
-    def __init__(self, text: str, depth: int = 0) -> None:
+    def __init__(self, text: str, depth: int = 0, *, has_content: bool) -> None:
+        """`has_content` is False where here-documents may run, whatever program writes them."""
         self._text = text
         self._depth = depth
+        self._has_content = has_content
         self._index = 0
         self._open: list[str] = []
         self._here_documents: list[tuple[str, bool, int]] = []
@@ -132,7 +155,7 @@ class _Scanner:
         if self._depth > _MAX_DEPTH:
             yield CommandPart(self._index, self._index + len(code), Form.CODE)
             return
-        for part in _Scanner(code, self._depth + 1).parts():
+        for part in _Scanner(code, self._depth + 1, has_content=self._has_content).parts():
             yield CommandPart(self._index + part.start, self._index + part.end, part.form)
 
     def _takes_code(self, opening: int) -> bool:
@@ -149,7 +172,7 @@ class _Scanner:
                 self._index = len(self._text)
                 return
             body = self._text[self._index : end.start()]
-            if self._is_content(operator, body, is_quoted):
+            if self._has_content and self._is_content(operator, body, is_quoted):
                 yield CommandPart(self._index, end.start(), Form.CONTENT)
             else:
                 yield from self._inner(body)
