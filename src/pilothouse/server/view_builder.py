@@ -16,7 +16,8 @@ from pilothouse.api.views import (
 )
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord, display_name, fingerprint_of
-from pilothouse.domain.deception.deceptive_text import LOOKALIKE_LETTERS, lookalike_characters
+from pilothouse.domain.deception.deceptive_text import lookalike_characters
+from pilothouse.domain.deception.value_marks import LOOKALIKE_LETTERS
 from pilothouse.domain.errors import NotFound
 from pilothouse.domain.forks import BranchFork
 from pilothouse.domain.messages import Message, ToolCall, ToolRequest, ToolResult

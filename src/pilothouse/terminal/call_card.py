@@ -7,8 +7,9 @@ import msgspec
 
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Language
-from pilothouse.domain.deception.deceptive_text import LOOKALIKE_LETTERS, lookalike_characters
+from pilothouse.domain.deception.deceptive_text import lookalike_characters
 from pilothouse.domain.deception.hidden_characters import exact_line, with_codes
+from pilothouse.domain.deception.value_marks import LOOKALIKE_LETTERS
 from pilothouse.domain.rules import Rule
 from pilothouse.i18n import translate, translate_dangers, translate_rule, ui_text, without_padding
 from pilothouse.terminal.foreign_text import quoted

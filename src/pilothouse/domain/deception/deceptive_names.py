@@ -82,10 +82,10 @@ def _possible_commands(text: str, parts: Sequence[CommandPart]) -> Iterator[tupl
 
 def has_deceptive_host(text: str, parts: Sequence[CommandPart]) -> bool:
     """Whether a host of a URL, or in code a word that may be one, can be taken for another."""
-    if any(_is_deceptive_host(match[1]) for match in _URL_HOST.finditer(text)):
+    if any(is_deceptive_host(match[1]) for match in _URL_HOST.finditer(text)):
         return True
     code = (text[part.start : part.end] for part in parts if part.form is Form.CODE)
-    return any(_is_deceptive_host(host) for part in code if not part.isascii() for host in _bare_hosts(part))
+    return any(is_deceptive_host(host) for part in code if not part.isascii() for host in _bare_hosts(part))
 
 
 def _bare_hosts(code: str) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _bare_hosts(code: str) -> Iterator[str]:
             yield match[1]
 
 
-def _is_deceptive_host(host: str) -> bool:
+def is_deceptive_host(host: str) -> bool:
     """Whether a host can be taken for another. The labels of a trustworthy host are ASCII, or words of one other script
     that cannot be taken for ASCII."""
     if host.isascii():

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Set
 from functools import lru_cache
 from typing import Any
 
+from pilothouse.domain.deception.argument_texts import texts_of
 from pilothouse.domain.deception.ascii_shapes import (
     PROSE_SIGNS,
     ascii_form,
@@ -29,6 +30,7 @@ from pilothouse.domain.deception.deceptive_names import IsKnown, has_deceptive_c
 from pilothouse.domain.deception.hidden_characters import ZERO_WIDTH_SPACE, is_hidden, is_in_place, is_odd_blank
 from pilothouse.domain.deception.lookalikes import LOOKALIKES, UNCOMMON
 from pilothouse.domain.deception.padding import has_padding
+from pilothouse.domain.deception.value_marks import LOOKALIKE_LETTERS, has_mixed_digits, value_marks
 from pilothouse.domain.deception.word_scan import MAX_CHUNK_CHARACTERS, words_of
 from pilothouse.domain.deception.writing_systems import (
     EAST_ASIAN,
@@ -41,7 +43,6 @@ from pilothouse.domain.deception.writing_systems import (
     script_of_digit,
 )
 
-LOOKALIKE_LETTERS = "look-alike letters"
 MAX_NAMES_LOOKED_UP = 100
 MAX_WORDS_COMPARED = 20_000
 """An argument with more names to look up, or more words to compare, is marked without further checks."""
@@ -80,8 +81,8 @@ def deception_marks(
     length of the texts. Unless `is_quick`, call it in a thread.
     """
     marks: set[str] = set()
-    for text, form in _texts(arguments, contents):
-        marks |= _marks(text, form, is_known)
+    for text, form, role in texts_of(arguments, contents):
+        marks |= _marks(text, form, is_known) | value_marks(text, role)
     if any(abs(number) > _MAX_EXACT_INTEGER for number in _integers(arguments)):
         marks.add("long numbers")
     order = ("padding", "unusual blanks", "invisible characters", LOOKALIKE_LETTERS, "long numbers")
@@ -91,10 +92,10 @@ def deception_marks(
 def lookalike_characters(arguments: Any) -> str:
     """The characters to highlight in a call with the mark of look-alike letters: characters in the code of commands
     that can be taken for ASCII, or, if there are none, those in all texts."""
-    texts = list(_texts(arguments, frozenset()))
-    commands = [text for text, form in texts if form is Form.CODE and not text.isascii()]
+    texts = list(texts_of(arguments))
+    commands = [text for text, form, _ in texts if form is Form.CODE and not text.isascii()]
     code = [text[part.start : part.end] for text in commands for part in parts_of(text) if part.form is Form.CODE]
-    for group in (code, [text for text, _ in texts]):
+    for group in (code, [each.text for each in texts]):
         characters = sorted(filter(is_lookalike, frozenset().union(*group)))
         if characters:
             break
@@ -105,9 +106,9 @@ def is_quick(arguments: Any) -> bool:
     """Whether `deception_marks` is fast enough for the event loop. Words that look like others make it query the file
     system."""
     remaining = MAX_CHUNK_CHARACTERS
-    for text, _ in _texts(arguments, frozenset()):
-        remaining -= len(text) + 10
-        if remaining < 0 or not text.isascii():
+    for each in texts_of(arguments):
+        remaining -= len(each.text) + 10
+        if remaining < 0 or not each.text.isascii():
             return False
     return True
 
@@ -124,7 +125,7 @@ def _marks(text: str, form: Form, is_known: IsKnown) -> set[str]:
         marks |= _TextCheck(text[part.start : part.end], part.form, names).marks()
     if LOOKALIKE_LETTERS not in marks and form is not Form.CONTENT and not text.isascii():
         is_command = form is Form.CODE and has_deceptive_command(text, parts, names.is_known)
-        if is_command or has_deceptive_host(text, parts):
+        if is_command or has_deceptive_host(text, parts) or has_mixed_digits(text):
             marks.add(LOOKALIKE_LETTERS)
     return marks
 
@@ -464,28 +465,8 @@ def _is_formula(letters: frozenset[str], scripts: set[str]) -> bool:
     )
 
 
-def _texts(data: Any, contents: Set[str], form: Form = Form.TEXT) -> Iterator[tuple[str, Form]]:
-    """Every text of the arguments with its form, names included. An argument `command` is code for any tool."""
-    match data:
-        case str():
-            yield data, form
-        case dict():
-            for key, value in data.items():
-                yield str(key), Form.TEXT
-                yield from _texts(value, contents, _form_of(key, contents))
-        case list() | tuple():
-            for value in data:
-                yield from _texts(value, contents, form)
-
-
 def _is_circled_letter(character: str) -> bool:
     return unicodedata.category(character) == "So" and len(looks_like(character)) == 1
-
-
-def _form_of(key: Any, contents: Set[str]) -> Form:
-    if key in contents:
-        return Form.CONTENT
-    return Form.CODE if key == "command" else Form.TEXT
 
 
 def _integers(data: Any) -> Iterator[int]:
