@@ -12,6 +12,7 @@ from pilothouse.domain.rules import Origin, Rule, RuleId, Scope
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.terminal.call_card import call_card
 from pilothouse.terminal.foreign_text import MARK
+from pilothouse.tools.mcp.definitions import MCPServerDefinition
 
 
 def record(tool: str, arguments: dict[str, Any], **fields: Any) -> CallRecord:
@@ -112,3 +113,8 @@ def test_ordinary_settings_of_a_folder_are_not_marked() -> None:
         {"personas/guide.toml": text, "config.toml": 'mode = "plan"\n\n\n[directories]\ndocs = "agent"\n'}
     )
     assert not [row for row in rows if row.startswith("Careful")]
+
+
+def test_a_definition_of_an_mcp_server_takes_one_row_of_the_list() -> None:
+    server = MCPServerDefinition(name="a\nb", command="sh", args=("-c", "x\nwiki   stdio   safe"))
+    assert "\n" not in mcp._server_line(server)

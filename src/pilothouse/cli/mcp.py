@@ -69,9 +69,9 @@ def _list(options: argparse.Namespace, settings: Settings) -> None:
 
 
 def _server_line(server: MCPServerDefinition) -> str:
-    target = server.url or " ".join((server.command or "", *server.args))
+    target = exact_line(server.url or " ".join((server.command or "", *server.args)))
     disabled_mark = "" if server.enabled else "  ○"
-    return f"{server.name:20} {server.transport:6} {target}{disabled_mark}"
+    return f"{exact_line(server.name):20} {server.transport:6} {target}{disabled_mark}"
 
 
 def _parse_pairs(entries: Sequence[str], key: str) -> dict[str, str]:
@@ -170,9 +170,9 @@ async def _test(settings: Settings, name: str) -> int:
         else:
             lines = [f"{view.name}: {view.status}" + (f", MCP {view.protocol}" if view.protocol else "")]
         lines += [f"  {tool.name}: {tool.description.partition(chr(10))[0]}" for tool in registry.tools.values()]
-        lines += [f"  prompt {prompt.name}: {prompt.description}" for prompt in view.prompts]
+        lines += ["  " + exact_line(f"prompt {prompt.name}: {prompt.description}") for prompt in view.prompts]
         if is_ready and view.has_resources:
-            lines += [f"  resource {resource.uri}" for resource in (await connection.resources())[:20]]
+            lines += ["  " + exact_line(f"resource {resource.uri}") for resource in (await connection.resources())[:20]]
     finally:
         await servers.stop()
     print(visible("\n".join(lines)))
