@@ -8,17 +8,23 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
+from pilothouse.domain.value import CallId
 from pilothouse.i18n import translate
 from pilothouse.sandbox.processes import MARK
+from pilothouse.sandbox.workspace import Workspace
 from pilothouse.system.ambient import SystemAmbient
+from pilothouse.tools.base import ToolContext
 from pilothouse.tools.mcp.connection import Connection
 from pilothouse.tools.mcp.definitions import MCPServerDefinition
+from pilothouse.tools.mcp.tools import tools_of
 from tests.support.scale import HANG_SECONDS
 from tests.tools.mcp.connections import ENVIRONMENT, connected, fake, remaining_processes, until
 
@@ -163,6 +169,35 @@ async def test_the_time_of_a_call_does_not_run_while_a_person_thinks() -> None:
 
     async with connected(fake("thinking")) as it:
         assert "blue" in (await it.call("elicit", {}, seconds=0.3, asker=thinks)).text
+
+
+class AcceptsAll:
+    """A person who has accepted every tool in its present form."""
+
+    def accepted_definition(self, mcp_server: str, tool: str) -> str | None:
+        return None
+
+    def has_accepted(self, mcp_server: str) -> bool:
+        return True
+
+    def accept(self, mcp_server: str, definitions: Mapping[str, str]) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("call_seconds", "server_seconds", "limit"), [(0.2, 90, 0.2), (90, 0.2, 0.2), (None, 0.2, 0.2)]
+)
+async def test_a_call_ends_at_the_limit_for_calls_or_at_that_of_the_server(
+    tmp_path: Path, call_seconds: float | None, server_seconds: float, limit: float
+) -> None:
+    async with connected(fake("limited", seconds=server_seconds)) as it:
+        tool = next(tool for tool in tools_of(it, "key", AcceptsAll()) if tool.own_name == "hang")
+        context = ToolContext(call_id=CallId("call"), workspace=Workspace(tmp_path), seconds=call_seconds)
+        async with asyncio.timeout(HANG_SECONDS):
+            with pytest.raises(ToolError) as failure:
+                await tool.run({}, context)
+        assert failure.value.reason.code is Code.TOOL_TIMED_OUT
+        assert failure.value.reason.params["seconds"] == limit
 
 
 async def test_a_question_ends_with_its_call() -> None:

@@ -108,8 +108,11 @@ class MCPTool:
                 answers = await ask(form_questions)
                 return None if answers is None else form_content(schema, answers)
 
+        # The call itself, not the executor, enforces the time limit: it is suspended while a person is asked.
+        limits = (self._connection.definition.seconds, context.seconds)
+        seconds = min(limit for limit in limits if limit is not None)
         try:
-            result = await self._connection.call(self._definition.name, arguments, asker=asker)
+            result = await self._connection.call(self._definition.name, arguments, seconds=seconds, asker=asker)
         except ConnectionLost:
             if self.effect == "read_only":  # the call is tried again, once the server is back
                 await self._connection.ready(_RECONNECT_SECONDS)
