@@ -320,16 +320,23 @@ def hard_links_note(workspace: Workspace, path: str) -> str:
 
 def write_recorded(context: ToolContext, path: str, data: bytes, content_hash: str | None) -> None:
     """Write a file after recording its previous content for undo. Raises: ToolError."""
-    if context.artifacts is not None:
-        _record_change(context, context.artifacts, path, data)
+    entry = _record_change(context, context.artifacts, path, data) if context.artifacts is not None else None
     context.workspace.write(path, data, expected=content_hash)
+    if context.artifacts is not None and entry is not None:
+        with contextlib.suppress(ToolError, OSError):  # the file is written: undo then does not compare its mode
+            mode = _mode(context.workspace, path)
+            context.artifacts.changes.add_modes_after(entry, {file.path: mode for file in entry.files})
     context.workspace.read_digests[context.workspace.touched_paths(path)[-1]] = hashlib.sha256(data).hexdigest()
 
 
-def _record_change(context: ToolContext, artifacts: ArtifactStore, path: str, data: bytes) -> None:
+def _mode(workspace: Workspace, path: str) -> int:
+    return stat.S_IMODE(workspace.status(path).st_mode)
+
+
+def _record_change(context: ToolContext, artifacts: ArtifactStore, path: str, data: bytes) -> ChangeEntry:
     try:
         before: bytes | None = context.workspace.read(path)
-        mode: int | None = stat.S_IMODE(context.workspace.status(path).st_mode)
+        mode: int | None = _mode(context.workspace, path)
     except ToolError as error:
         if error.reason.code is not Code.FILE_MISSING:
             raise
@@ -337,11 +344,12 @@ def _record_change(context: ToolContext, artifacts: ArtifactStore, path: str, da
     previous = hashlib.sha256(before).hexdigest() if before is not None else ABSENT
     # The file itself, not a symlink to it: an undo does not follow links.
     real_path = context.workspace.touched_paths(path)[-1]
-    file = ChangedFile(real_path, before=previous, after=hashlib.sha256(data).hexdigest(), mode=mode)
+    after = hashlib.sha256(data).hexdigest()
+    file = ChangedFile(real_path, before=previous, after=after, mode=mode, mode_after=mode)  # a write keeps the mode
     folders = _missing_folders(context.workspace, real_path) if before is None else ()
     entry = ChangeEntry(call=context.call_id, tool=WRITE, files=(file,), made_folders=folders)
     try:
-        artifacts.changes.add(entry, [before])
+        return artifacts.changes.add(entry, [before])
     except OSError as error:  # a change that cannot be recorded must not be made
         raise ToolError(Code.CHANGE_NOT_KEPT, path=path, detail=os_error_text(error)) from error
 

@@ -39,6 +39,7 @@ class ChangedFile(Value):
     mode: int | None = None
     """The permission bits before, where known."""
     mode_after: int | None = None
+    """The permission bits after the call; None where unknown, as in writes of earlier versions."""
     offset: int | None = None
     """The position of the content in the call's file; None in entries of earlier versions, with a file for each."""
     size: int = 0
@@ -82,14 +83,28 @@ class ChangeLog:
         self._stored_bytes: int | None = None
         """The size of the stored contents, None before they were counted."""
 
-    def add(self, entry: ChangeEntry, contents: Iterable[bytes | None] = ()) -> None:
+    def add(self, entry: ChangeEntry, contents: Iterable[bytes | None] = ()) -> ChangeEntry:
         """Log a change. `contents` belong to the entry's files, in their order; None where none is needed.
 
-        Durable on return: a change logged beforehand can be undone whatever happens. Raises: OSError.
+        Durable on return: a change logged beforehand can be undone whatever happens. Returns the entry with the places
+        of the contents. Raises: OSError.
         """
         files = tuple(self._store_contents(entry, contents))
-        self._append(msgspec.structs.replace(entry, files=files or entry.files))
+        stored = msgspec.structs.replace(entry, files=files or entry.files)
+        self._append(stored)
         self._stay_within_limits()
+        return stored
+
+    def add_modes_after(self, entry: ChangeEntry, modes: Mapping[str, int]) -> None:
+        """Log the permission bits that the files of a logged change have after the call, by path.
+
+        Not durable on return: without the bits, undo does not see that a person has changed them. Raises: OSError.
+        """
+        files = tuple(
+            msgspec.structs.replace(file, mode_after=modes.get(file.path, file.mode_after)) for file in entry.files
+        )
+        if files != entry.files:
+            self._append(msgspec.structs.replace(entry, files=files), is_durable=False)
 
     def end(self, entry: ChangeEntry, *, is_durable: bool = True) -> None:
         """Mark a change as having nothing left to undo. Raises: OSError."""

@@ -103,7 +103,11 @@ class _Revert:
 
     def _plan(self) -> list[ChangedFile]:
         states = {file.path: self._state_of(file.path) for file in self._entry.files}
-        changed = [file for file in self._entry.files if not _is_as_before(states[file.path], file)]
+        changed = [
+            file
+            for file in self._entry.files
+            if not _has_changed_nothing(file) and not _is_as_before(states[file.path], file)
+        ]
         # Files that the call created come first: they may occupy the place of something that the call removed.
         created = [file for file in changed if file.before == ABSENT]
         files = [file for file in created if self._can_replace(file, states[file.path], frozenset())]
@@ -135,9 +139,7 @@ class _Revert:
                 return False
         if now.content == BLOCKED:  # likewise a file in the place of a folder
             return file.after == ABSENT and any(folder in removable for folder in folders_above(file.path))
-        return now.is_named(file.after) and (
-            file.before != file.after or file.mode_after is None or now.bits == file.mode_after
-        )
+        return now.is_named(file.after) and file.mode_after in (None, now.bits)
 
     def _contents(self, files: Sequence[ChangedFile]) -> dict[str, bytes]:
         try:
@@ -233,6 +235,11 @@ class _Revert:
 
 def _needs_content(file: ChangedFile) -> bool:
     return file.before not in (ABSENT, file.after)
+
+
+def _has_changed_nothing(file: ChangedFile) -> bool:
+    """Whether the call wrote what the file held: later changes of the file are no conflict then."""
+    return file.before == file.after and file.mode is not None and file.mode == file.mode_after
 
 
 def _is_as_before(now: EntryState, file: ChangedFile) -> bool:
