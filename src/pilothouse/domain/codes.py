@@ -123,6 +123,7 @@ class Code(StrEnum):
     UPLOAD_NAME = "upload_name"
     UNKNOWN_UPLOAD = "unknown_upload"
     UPLOAD_READ_ONLY = "upload_read_only"
+    UPLOADS_RESERVED = "uploads_reserved"
     UPLOAD_NOT_STORED = "upload_not_stored"
     UPLOAD_LEFT_OUT = "upload_left_out"
     UPLOADS_NOT_KEPT = "uploads_not_kept"

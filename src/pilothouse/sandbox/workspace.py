@@ -55,6 +55,9 @@ class Mount(NamedTuple):
     """Absolute paths that stored messages of earlier versions use instead."""
     refusal: Code = Code.PROTECTED_PATH
     """The reason given for refusing a write."""
+    refusal_of_new: Code | None = None
+    """The reason given for refusing to create files below the name while it means the conversation's files alone. None
+    allows new files: the workspace then gets a folder of the same name."""
     is_listed: bool = False
     """Whether the folder shows in the workspace: listing or searching the workspace covers the folder, too."""
 
@@ -201,6 +204,17 @@ class Workspace:
             return Reason(Code.PROTECTED_PATH, {"path": path})
         if self.is_in_data_directory(real):
             return Reason(Code.PROTECTED_PATH, {"path": path})
+        code = self._refusal_of_new(relative) if writing else None
+        return Reason(code, {"path": path}) if code is not None else None
+
+    def _refusal_of_new(self, relative: str) -> Code | None:
+        """The reason for refusing a new path that would create a folder with the name of a mount."""
+        paths = (str(self.root / relative), real_path(self.root / relative))
+        for mount, folder in self._mounts:
+            own = str(self.root / mount.name)
+            is_below = any(_is_within(path, own) for path in paths) and not os.path.lexists(own)
+            if mount.refusal_of_new is not None and is_below and _has_entries(folder.root):
+                return mount.refusal_of_new
         return None
 
     def approval_reason(self, path: str) -> Reason | None:
@@ -294,6 +308,8 @@ class Workspace:
             return
         if not self.is_writable:
             raise ToolError(self.refusal, path=path)
+        if (code := self._refusal_of_new(self.relative(path))) is not None:
+            raise ToolError(code, path=path)
         with self._parent(path) as (dir_fd, name):
             if expected is not None and expected != self.content_hash(path):
                 raise ToolError(Code.FILE_CHANGED, path=path)

@@ -40,7 +40,13 @@ class ArtifactStore:
         context, data = self.folder.parent.name, self.folder.parent.parent.parent
         legacy_outputs = data / "kept" / context / OUTPUTS  # results of earlier versions name this path
         mounts = (
-            Mount(UPLOADS, self.uploads, refusal=Code.UPLOAD_READ_ONLY, is_listed=True),
+            Mount(
+                UPLOADS,
+                self.uploads,
+                refusal=Code.UPLOAD_READ_ONLY,
+                refusal_of_new=Code.UPLOADS_RESERVED,
+                is_listed=True,
+            ),
             Mount(OUTPUTS, self.outputs, (str(legacy_outputs),)),
         )
         with contextlib.suppress(OSError):  # a full disk must not close the workspace

@@ -140,7 +140,7 @@ class _SnapshotDiff:
         if len(self.changed) >= MAX_CHANGED_FILES:
             return Code.UNDO_TOO_MANY
         limit = self._workspace.violation(escape(path), writing=True)
-        if limit is not None and limit.code is not Code.PROTECTED_PATH:
+        if limit is not None and limit.code not in (Code.PROTECTED_PATH, Code.UPLOADS_RESERVED):
             return Code.UNDO_UNSEEN
         if any(file is not None and not (file.stat.is_file or file.stat.is_link) for file in (old, new)):
             return Code.UNDO_SPECIAL

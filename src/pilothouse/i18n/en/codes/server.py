@@ -138,6 +138,10 @@ SERVER: Mapping[Code, str] = {
     Code.UPLOAD_READ_ONLY: (
         "{path!r} is an upload, and uploads are read-only. Copy it into the workspace first and change the copy."
     ),
+    Code.UPLOADS_RESERVED: (
+        "Can't create {path!r}: the folder name stands for the uploads of this conversation, which are read-only. "
+        "Create the file in another folder."
+    ),
     Code.UPLOAD_NOT_STORED: (
         "Couldn't save {name!r} with the conversation: {detail}. No part of the file was kept. Free up disk space or "
         "check the data folder, then try again."

@@ -99,6 +99,9 @@ SERVER: Mapping[Code, str] = {
     Code.UPLOAD_NAME: "文件名 {name!r} 无效。请使用 1 到 200 个字符。",
     Code.UNKNOWN_UPLOAD: "此对话没有名为 {name!r} 的上传文件。",
     Code.UPLOAD_READ_ONLY: "{path!r} 是上传的文件，只能读取。请先复制到项目文件夹，再更改副本。",
+    Code.UPLOADS_RESERVED: (
+        "无法创建 {path!r}：这个文件夹名代表此对话的上传文件，只能读取。请在其他文件夹中创建该文件。"
+    ),
     Code.UPLOAD_NOT_STORED: (
         "无法随对话保存 {name!r}：{detail}。该文件完全没有保存。请释放磁盘空间或检查数据文件夹，然后重试。"
     ),
