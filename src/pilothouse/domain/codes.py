@@ -92,6 +92,7 @@ class Code(StrEnum):
     FOREIGN_ORIGIN = "foreign_origin"
     OUTSIDE_ROOTS = "outside_roots"
     TOO_MANY_EDITS = "too_many_edits"
+    TOO_MANY_MATCHES = "too_many_matches"
     TOO_MANY_BODIES = "too_many_bodies"
     TOO_MANY_CONNECTIONS = "too_many_connections"
     TOO_MANY_CONNECTIONS_OF_USER = "too_many_connections_of_user"

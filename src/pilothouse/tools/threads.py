@@ -8,6 +8,12 @@ from typing import Any, TypeVar
 
 _CANCEL_TIMEOUT_SECONDS = 0.5
 T = TypeVar("T")
+IsStopped = Callable[[], bool]
+"""Returns True once the caller of a thread was cancelled."""
+
+
+class Stopped(Exception):
+    """Work in a thread was given up because its caller was cancelled: nobody waits for the result."""
 
 
 async def in_thread(function: Callable[..., Any], *args: Any) -> Any:
@@ -16,7 +22,7 @@ async def in_thread(function: Callable[..., Any], *args: Any) -> Any:
     return await _wait_shielded(asyncio.ensure_future(asyncio.to_thread(function, *args)))
 
 
-async def until_cancelled(work: Callable[[Callable[[], bool]], T]) -> T:
+async def until_cancelled(work: Callable[[IsStopped], T]) -> T:
     """Run blocking work in a thread. `work` receives a function that returns True once the caller was cancelled."""
     stop = threading.Event()
     return await _wait_shielded(asyncio.ensure_future(asyncio.to_thread(work, stop.is_set)), stop.set)
@@ -44,5 +50,12 @@ async def _wait_shielded(running: "asyncio.Future[T]", stop: Callable[[], None] 
         return await asyncio.shield(running)
     except asyncio.CancelledError:
         stop()
+        running.add_done_callback(_retrieve_exception)
         await asyncio.wait({running}, timeout=_CANCEL_TIMEOUT_SECONDS)
         raise
+
+
+def _retrieve_exception(future: "asyncio.Future[Any]") -> None:
+    """Keep asyncio from logging an exception that nobody waits for."""
+    if not future.cancelled():
+        future.exception()

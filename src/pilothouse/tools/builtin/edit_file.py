@@ -37,13 +37,15 @@ from pilothouse.tools.text_encoding import (
     encoding_for_new_file,
     named_encoding,
 )
-from pilothouse.tools.threads import in_thread
+from pilothouse.tools.threads import IsStopped, Stopped, until_cancelled
 from pilothouse.tools.undo.changes import WRITE, ChangedFile, ChangeEntry
 
 MAX_EDITS = 500
 INCOMPLETE_PREVIEW = "not shown whole"
 _MAX_PREVIEW_CHARACTERS = 20_000
 _MAX_COMPARED_LINE_PAIRS = 4_000_000
+_MAX_COMPARED_LINES = 250_000
+"""Of both texts together. A file of the largest size may have ten million lines, each of which would cost an object."""
 
 
 class PresentFile(NamedTuple):
@@ -126,12 +128,10 @@ class WriteFile:
     content_arguments = frozenset({"content"})
 
     async def prepare(self, arguments: WriteFileArguments, workspace: Workspace) -> CallPreview:
-        preview: CallPreview = await in_thread(_prepare_write, arguments, workspace)
-        return preview
+        return await until_cancelled(lambda _: _prepare_write(arguments, workspace))
 
     async def run(self, arguments: WriteFileArguments, context: ToolContext) -> str:
-        result: str = await in_thread(_write, arguments, context)
-        return result
+        return await until_cancelled(lambda is_stopped: _write(arguments, context, is_stopped))
 
 
 def _prepare_write(arguments: WriteFileArguments, workspace: Workspace) -> CallPreview:
@@ -184,12 +184,12 @@ def _encoded_content(arguments: WriteFileArguments, present: PresentFile, encodi
     return encoding.bom + encoding.encode(content.removeprefix("\ufeff" * bool(encoding.bom)), arguments.path)
 
 
-def _write(arguments: WriteFileArguments, context: ToolContext) -> str:
+def _write(arguments: WriteFileArguments, context: ToolContext, is_stopped: IsStopped) -> str:
     present, encoding = _read_target(context.workspace, arguments)
     _refuse_changed(context, present, encoding, arguments.path)
     data = _encoded_content(arguments, present, encoding)
     links = hard_links_note(context.workspace, arguments.path)
-    write_recorded(context, arguments.path, data, present.content_hash)
+    write_recorded(context, arguments.path, data, present.content_hash, is_stopped)
     encoding_note = "" if encoding.name == "utf-8" else f" in {encoding.name}"
     return f"Wrote {len(data)} bytes{encoding_note} to {arguments.path}.{links}"
 
@@ -225,22 +225,21 @@ class EditFile:
     content_arguments = frozenset({"old_text", "new_text"})
 
     async def prepare(self, arguments: EditFileArguments, workspace: Workspace) -> CallPreview:
-        preview: CallPreview = await in_thread(_prepare_edit, arguments, workspace)
-        return preview
+        return await until_cancelled(lambda is_stopped: _prepare_edit(arguments, workspace, is_stopped))
 
     async def run(self, arguments: EditFileArguments, context: ToolContext) -> str:
-        links: str = await in_thread(_edit, arguments, context)
+        links = await until_cancelled(lambda is_stopped: _edit(arguments, context, is_stopped))
         count = len(arguments.edits)
         return f"Made {count} {'edit' if count == 1 else 'edits'} in {arguments.path}.{links}"
 
 
-def _prepare_edit(arguments: EditFileArguments, workspace: Workspace) -> CallPreview:
+def _prepare_edit(arguments: EditFileArguments, workspace: Workspace, is_stopped: IsStopped) -> CallPreview:
     violation = workspace.violation(arguments.path, writing=True)
     if violation is not None:
         return CallPreview(effect="mutating", violation=violation)
 
     def change(present: PresentFile) -> tuple[tuple[bytes, Encoding], bytes]:
-        after, encoding = _edit_content(workspace, arguments, present)
+        after, encoding = _edit_content(workspace, arguments, present, is_stopped)
         return (after, encoding), after
 
     present, (after, encoding) = try_change(workspace, arguments.path, change)
@@ -279,17 +278,19 @@ def edit_preview(
     )
 
 
-def _edit(arguments: EditFileArguments, context: ToolContext) -> str:
+def _edit(arguments: EditFileArguments, context: ToolContext, is_stopped: IsStopped) -> str:
     present = read_present(context.workspace, arguments.path)
-    after, encoding = _edit_content(context.workspace, arguments, present)
+    after, encoding = _edit_content(context.workspace, arguments, present, is_stopped)
     _refuse_changed(context, present, encoding, arguments.path)
     links = hard_links_note(context.workspace, arguments.path)
-    write_recorded(context, arguments.path, after, present.content_hash)
+    write_recorded(context, arguments.path, after, present.content_hash, is_stopped)
     return links
 
 
-def _edit_content(workspace: Workspace, arguments: EditFileArguments, present: PresentFile) -> tuple[bytes, Encoding]:
-    """The edited content and its encoding. Raises: ToolError."""
+def _edit_content(
+    workspace: Workspace, arguments: EditFileArguments, present: PresentFile, is_stopped: IsStopped
+) -> tuple[bytes, Encoding]:
+    """The edited content and its encoding. Raises: ToolError, Stopped."""
     path, data = arguments.path, present.data
     if arguments.encoding is not None:
         named = named_encoding(arguments.encoding, data)
@@ -303,7 +304,7 @@ def _edit_content(workspace: Workspace, arguments: EditFileArguments, present: P
     if encoding is None:
         raise ToolError(Code.FILE_NOT_TEXT, path=path)
     edits = [Replacement(edit.old_text, edit.new_text, edit.replace_all) for edit in arguments.edits]
-    return apply_edits(data, encoding, edits, path), encoding
+    return apply_edits(data, encoding, edits, path, is_stopped), encoding
 
 
 def hard_links_note(workspace: Workspace, path: str) -> str:
@@ -318,8 +319,13 @@ def hard_links_note(workspace: Workspace, path: str) -> str:
     return f" The file had several names: {names} the old content."
 
 
-def write_recorded(context: ToolContext, path: str, data: bytes, content_hash: str | None) -> None:
-    """Write a file after recording its previous content for undo. Raises: ToolError."""
+def write_recorded(
+    context: ToolContext, path: str, data: bytes, content_hash: str | None, is_stopped: IsStopped
+) -> None:
+    """Write a file after recording its previous content for undo. Raises: ToolError; Stopped, before anything is
+    written."""
+    if is_stopped():
+        raise Stopped
     entry = _record_change(context, context.artifacts, path, data) if context.artifacts is not None else None
     context.workspace.write(path, data, expected=content_hash)
     if context.artifacts is not None and entry is not None:
@@ -370,22 +376,32 @@ def diff(path: str, before: str, after: str, encoding: str = UTF_8.name) -> tupl
     if all(0 < text.count("\n") == text.count("\r\n") for text in (before, after)):
         # CR LF on every line before and after is no difference to show.
         before, after = before.replace("\r\n", "\n"), after.replace("\r\n", "\n")
-    old, new, name = _lines(before), _lines(after), exact_line(path)
-    if len(old) * len(new) > _MAX_COMPARED_LINE_PAIRS:
-        lines = [f"{name}: {len(old):,} lines become {len(new):,}, too many to compare. They will be:", *new]
+    old_count, new_count, name = _line_count(before), _line_count(after), exact_line(path)
+    if old_count * new_count > _MAX_COMPARED_LINE_PAIRS or old_count + new_count > _MAX_COMPARED_LINES:
+        text = f"{name}: {old_count:,} lines become {new_count:,}, too many to compare. They will be:"
+        text += f"\n{_with_end_shown(after)}" if after else ""
     else:
-        lines = list(difflib.unified_diff(old, new, fromfile=name, tofile=name, lineterm="", n=3))
-    if lines and encoding != UTF_8.name:
-        lines.insert(0, f"encoding: {encoding}")
-    text = "\n".join(lines)
+        lines = difflib.unified_diff(_lines(before), _lines(after), fromfile=name, tofile=name, lineterm="", n=3)
+        text = "\n".join(lines)
+    if text and encoding != UTF_8.name:
+        text = f"encoding: {encoding}\n{text}"
     if len(text) <= _MAX_PREVIEW_CHARACTERS:
         return text, True
     half = _MAX_PREVIEW_CHARACTERS // 2
     return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters are not shown …]\n{text[-half:]}", False
 
 
+def _line_count(text: str) -> int:
+    return text.count("\n") + (text[-1:] not in ("", "\n"))
+
+
 def _lines(text: str) -> list[str]:
     """The lines unchanged, so that a change of line ends alone is visible: a CR stays, and a last line without an end
     says so."""
     *lines, last = text.split("\n")
-    return lines if last == "" else [*lines, f"{last}\n\\ No newline at end of file"]
+    return lines if last == "" else [*lines, _with_end_shown(last)]
+
+
+def _with_end_shown(text: str) -> str:
+    """The text without the end of its last line; a last line without an end says so."""
+    return text[:-1] if text.endswith("\n") else f"{text}\n\\ No newline at end of file"

@@ -24,7 +24,7 @@ from pilothouse.tools.builtin.edit_file import (
     write_recorded,
 )
 from pilothouse.tools.text_encoding import Encoding
-from pilothouse.tools.threads import in_thread
+from pilothouse.tools.threads import IsStopped, until_cancelled
 
 _INDENT = re.compile(r"\A\s*\{\r?\n( +|\t+)")
 _WHITE_SPACE = re.compile(r"[ \t\r\n]*")
@@ -55,11 +55,10 @@ class NotebookEdit:
     content_arguments = frozenset({"source"})
 
     async def prepare(self, arguments: NotebookEditArguments, workspace: Workspace) -> CallPreview:
-        preview: CallPreview = await in_thread(_prepare, arguments, workspace)
-        return preview
+        return await until_cancelled(lambda _: _prepare(arguments, workspace))
 
     async def run(self, arguments: NotebookEditArguments, context: ToolContext) -> str:
-        links: str = await in_thread(_run, arguments, context)
+        links = await until_cancelled(lambda is_stopped: _run(arguments, context, is_stopped))
         verb = {"replace": "Replaced", "insert": "Put in", "delete": "Took out"}[arguments.action]
         return f"{verb} cell {arguments.cell} of {arguments.path}.{links}"
 
@@ -81,14 +80,14 @@ def _prepare(arguments: NotebookEditArguments, workspace: Workspace) -> CallPrev
     return edit_preview(workspace, arguments.path, diff(arguments.path, before, after), present.content_hash, shown)
 
 
-def _run(arguments: NotebookEditArguments, context: ToolContext) -> str:
+def _run(arguments: NotebookEditArguments, context: ToolContext, is_stopped: IsStopped) -> str:
     present = read_present(context.workspace, arguments.path)
     before, encoding = _decode(present, arguments.path)
     if context.content_hash != present.content_hash:
         refuse_changed(context, arguments.path, present.content_hash)
     data = encoding.bom + encoding.encode(_change_cell(before, arguments), arguments.path)
     links = hard_links_note(context.workspace, arguments.path)
-    write_recorded(context, arguments.path, data, present.content_hash)
+    write_recorded(context, arguments.path, data, present.content_hash, is_stopped)
     return links
 
 

@@ -60,5 +60,9 @@ CALLS: Mapping[Code, str] = {
         "Too many edits for {path!r} ({size} bytes): {count} were given, and at most {limit} are allowed at once. "
         "Split them up."
     ),
+    Code.TOO_MANY_MATCHES: (
+        "Edit {number}: the old text occurs too often in {path!r}. One call replaces at most {limit} occurrences in a "
+        "file of this encoding. Give more context, split the edits up, or use a command."
+    ),
     Code.BAD_LINE_RANGE: "Lines {start} to {end} don't exist in {path!r}, which has {lines} lines.",
 }

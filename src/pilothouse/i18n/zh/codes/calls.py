@@ -50,5 +50,9 @@ CALLS: Mapping[Code, str] = {
         "第 {number} 处编辑：原文在 {path!r} 中出现 {count} 次。请给出更多上下文，或设置 replace_all。"
     ),
     Code.TOO_MANY_EDITS: "对 {path!r}（{size} 字节）的编辑过多：共 {count} 处，一次最多 {limit} 处。请分几次编辑。",
+    Code.TOO_MANY_MATCHES: (
+        "第 {number} 处编辑：原文在 {path!r} 中出现的次数过多。对这种编码的文件，一次最多替换 {limit} 处。"
+        "请给出更多上下文，分几次编辑，或使用命令。"
+    ),
     Code.BAD_LINE_RANGE: "{path!r} 共 {lines} 行，没有第 {start} 到 {end} 行。",
 }
