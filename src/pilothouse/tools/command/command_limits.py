@@ -26,6 +26,7 @@ from pilothouse.tools.command.generated_scripts import uses_own_writing
 from pilothouse.tools.command.git_clean import GitClean, git_clean
 from pilothouse.tools.command.globs import GlobSearch, TooManyEntries
 from pilothouse.tools.command.harmless_operands import copied, removed_or_sourced
+from pilothouse.tools.command.write_targets import write_targets
 
 MAX_CHECKED_PATHS = 10_000
 MAX_FOLDERS = 100
@@ -73,7 +74,8 @@ class CommandLimits:
 
     def approval_reason(self) -> Reason | None:
         """Why only a person can allow the line: the line names a file that makes programs run code, and not only for
-        a command that reads, records or checks the file; or the line is too large to be checked."""
+        a command that reads, records or checks the file; the line plainly writes a file that is read-only for its
+        owner; or the line is too large to be checked."""
         if self._classification.strict:
             return None
         if not self._is_within_bounds:
@@ -81,8 +83,10 @@ class CommandLimits:
         code_file = next(self._code_files(), None)
         if code_file is not None:
             return Reason(Code.RUNS_CODE, {"path": code_file})
-        is_checked = self._classification.is_complete and self._matches is not None
-        return None if is_checked else Reason(Code.COMMAND_NOT_CHECKED)
+        if not self._classification.is_complete or self._matches is None:
+            return Reason(Code.COMMAND_NOT_CHECKED)
+        read_only_file = next(self._read_only_files(), None)
+        return Reason(Code.FILE_READ_ONLY, {"path": read_only_file}) if read_only_file is not None else None
 
     def shown_code_files(self) -> frozenset[str]:
         """The paths of files which make programs run code and which the text of the line shows to its reader."""
@@ -117,6 +121,18 @@ class CommandLimits:
         for folder, path in self._matches or ():
             if self._may_be_code_file(folder, path) and self._is_code_file(folder, path):
                 yield escape(path)
+
+    def _read_only_files(self) -> Iterator[str]:
+        """The files that their owner may not write and whose content the line plainly writes. File tools ask before
+        they write such a file, too."""
+        targets = dict.fromkeys(os.path.expanduser(word) for word in write_targets(self._classification))
+        for word in targets:
+            if "\0" in word or len(word) > MAX_PATH_CHARACTERS:
+                continue
+            for path in (path for folder in self._folders for path in self._path_candidates(folder, word)):
+                reason = self._in_shell.approval_reason(path)
+                if reason is not None and reason.code is Code.FILE_READ_ONLY:
+                    yield word
 
     def _is_code_file_in_text(self, word: str) -> bool:
         """Whether a word in a text names a code file. Texts hold many words: only those that look like paths are looked
