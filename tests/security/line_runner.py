@@ -88,6 +88,13 @@ def run(command: str, *, patience: float = PATIENCE) -> Outcome:
         return _run_in(base, _snapshot(base), command, patience)
 
 
+@contextlib.contextmanager
+def fresh_folder() -> Iterator[Path]:
+    """A fresh copy of the prepared folder, in a folder that any user may write to."""
+    with _fresh_base() as base:
+        yield base / "work"
+
+
 def run_in_turn(commands: Iterable[str]) -> Iterator[Outcome]:
     """Run lines that should change nothing one after the other; the folder is recreated only after a change."""
     left = iter(commands)

@@ -28,7 +28,7 @@ class Classification(Value, kw_only=True):
     read_only: bool
     """Whether the whole line only reads, given a kernel that stops programs which a hostile folder configures."""
     strict: bool
-    """Whether the whole line only reads, whatever the folder contains."""
+    """Whether the whole line only reads, whatever the folder contains, and also without a sandbox."""
     hidden: Hidden
     """Further effects: none, whatever a program starts, or whatever the text hides."""
     simple: bool = False
@@ -54,6 +54,12 @@ class Classification(Value, kw_only=True):
     """Whether the shell may parse one of the lines differently from the grammar."""
     is_complete: bool = True
     """Whether all parts of the lines were read: an unread part may do anything."""
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether the whole line only reads, whatever the folder contains. The kernel must keep it from name servers,
+        devices and temporary files, unless it is strict."""
+        return self.read_only and not self.programs
 
     @property
     def line(self) -> CommandLine:
@@ -159,7 +165,7 @@ class _Classifier:
         self.named += [word.text for word in (command.name, *command.args) if word.exact or word.text[:2] == "~/"]
         effect = command_effect(command)
         self._raise_level(effect.level)
-        if effect.level not in (Level.STRICT, Level.WRITES):
+        if effect.level not in (Level.STRICT, Level.CONFINED, Level.WRITES):
             self.programs.append(command.literals)
         self.dangers |= effect.dangers
         if effect.level >= Level.WRITES:

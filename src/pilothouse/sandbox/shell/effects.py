@@ -12,10 +12,11 @@ class Level(IntEnum):
     """The levels of effects, in order: a line has the highest level of its commands."""
 
     STRICT = 0  # only reads, whatever the folder contains
-    READS = 1  # only reads by itself; the folder's content (git's configuration) may make it do more
-    WRITES = 2  # changes something, and starts only the named commands
-    PROGRAM = 3  # may start anything
-    LINE = 4  # the text hides the commands that are started
+    CONFINED = 1  # only reads, but resolves names of hosts, opens devices or writes temporary files if it can
+    READS = 2  # only reads by itself; the folder's content (git's configuration) may make it do more
+    WRITES = 3  # changes something, and starts only the named commands
+    PROGRAM = 4  # may start anything
+    LINE = 5  # the text hides the commands that are started
 
 
 class SimpleCommand(NamedTuple):
@@ -51,6 +52,7 @@ class CommandEffect(NamedTuple):
 
 
 STRICT = CommandEffect(Level.STRICT)
+CONFINED = CommandEffect(Level.CONFINED)
 READS = CommandEffect(Level.READS)
 PROGRAM = CommandEffect(Level.PROGRAM)
 LINE = CommandEffect(Level.LINE)

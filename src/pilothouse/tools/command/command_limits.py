@@ -76,7 +76,7 @@ class CommandLimits:
         """Why only a person can allow the line: the line names a file that makes programs run code, and not only for
         a command that reads, records or checks the file; the line plainly writes a file that is read-only for its
         owner; or the line is too large to be checked."""
-        if self._classification.strict:
+        if self._classification.only_reads:
             return None
         if not self._is_within_bounds:
             return Reason(Code.COMMAND_NOT_CHECKED)

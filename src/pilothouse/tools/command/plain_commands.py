@@ -132,7 +132,7 @@ class _PlainLine:
         if UNKNOWN_WORD in words:
             return False
         classification = classify(shlex.join(words))
-        return classification.strict and all(map(self._runs_installed, classification.commands))
+        return classification.only_reads and all(map(self._runs_installed, classification.commands))
 
     def _runs_installed(self, words: tuple[str, ...]) -> bool:
         """Whether a command is an installed program that runs no code of the workspace."""
