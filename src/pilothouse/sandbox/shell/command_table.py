@@ -18,6 +18,7 @@ from pilothouse.sandbox.shell.effects import (
     writes,
 )
 from pilothouse.sandbox.shell.git import git
+from pilothouse.sandbox.shell.global_options import PROGRAM_OPTIONS, options_of, parse_command, plain_commands
 from pilothouse.sandbox.shell.options import Options, names, parse_options
 from pilothouse.sandbox.shell.parser_limits import is_harmless_setting
 from pilothouse.sandbox.shell.readers import READERS, Args, Classifier, opens_device, version_level
@@ -63,7 +64,14 @@ def command_effect(command: SimpleCommand) -> CommandEffect:
         return WRAPPERS[name](args)
     if name in _WRITERS:
         return writes(*_WRITERS[name])
-    return CommandEffect(Level.PROGRAM, dangers=frozenset(network(plain_name(name), args)))
+    return _program(name, args)
+
+
+def _program(name: str, args: Args) -> CommandEffect:
+    """A program that may start anything. For rules, the command also counts without the program's own options."""
+    program = plain_name(name)
+    inner = plain_commands(name, parse_command(args, options_of(program))) if program in PROGRAM_OPTIONS else ()
+    return CommandEffect(Level.PROGRAM, inner=inner, dangers=frozenset(network(program, args)))
 
 
 def _without(refused: frozenset[str], letters: str) -> Classifier:

@@ -9,6 +9,7 @@ from pilothouse.domain.command_line import UNKNOWN_WORD
 from pilothouse.domain.git_configuration import Kind, is_address, kind_of, starts_nothing
 from pilothouse.domain.runner_files import plain_name
 from pilothouse.sandbox.shell.git import reads_config
+from pilothouse.sandbox.shell.global_options import parse_git
 from pilothouse.sandbox.shell.options import Options, names, parse_options
 from pilothouse.sandbox.shell.words import literal
 
@@ -18,7 +19,6 @@ RUN_PREFIXES = names(
 )
 """Words in front of the name of a program that another program starts."""
 
-_GIT_VALUED = names("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path --attr-source")
 _SETTING = Options(
     flags="z",
     valued="f",
@@ -65,7 +65,7 @@ def written_setting(words: Sequence[str]) -> str | None:
     """The code-running configuration file that a command changes, by the command's arguments."""
     program = plain_name(words[0]) if words else ""
     if program == "git":
-        return _git(list(words[1:]))
+        return _git([word.text for word in parse_git(words).rest])
     if program == "crontab":
         return None if "-l" in (*words[1:2], *(words[3:4] if "-u" in words[1:2] else ())) else "crontab"
     return next(_settings(words), None)
@@ -91,10 +91,7 @@ def _settings(words: Sequence[str]) -> Iterator[str]:
 
 
 def _git(words: list[str]) -> str | None:
-    while words and words[0].startswith("-"):
-        option = words.pop(0)
-        if option in _GIT_VALUED and words:
-            words.pop(0)
+    """The file that a git command writes, by its subcommand and arguments."""
     command, args = (words[0], words[1:]) if words else ("", [])
     if command == "config":
         return _git_config(args)

@@ -5,8 +5,9 @@ mark.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+from pilothouse.sandbox.shell.global_options import options_of, parse_command
 from pilothouse.sandbox.shell.options import names
 from pilothouse.sandbox.shell.words import Word
 
@@ -36,27 +37,22 @@ _FETCHING = names(
 )
 _MODE = re.compile(r"0?0?[0-7][0-7][0145]|[ugoa]*+[-=+][rwxX]*+(?:,[ugoa]*+[-=+][rwxX]*+)*+")
 _OPENS_TO_ALL = re.compile(r"(?:^|,)(?:[ug]*[oa][ugoa]*)[+=][rxX]*w")
-_GIT_NETWORK = names("clone fetch pull push ls-remote")
-_GIT_FETCHING: Mapping[str, frozenset[str]] = {
-    "remote": names("update show prune set-head"),
-    "submodule": names("add update"),
-}
-_GIT_DELETING = names("clean rm gc prune")
-_GIT_OVERWRITING = names("checkout restore stash am merge rebase revert cherry-pick apply switch")
 
 
 def network(program: str, args: Args) -> set[str]:
     """The mark of a program that uses the network, unless its subcommand does not."""
     if program not in _FETCHING:
         return set()
-    command = args[0].text if args and args[0].exact else ""
-    return set() if command in _OFFLINE.get(program, ()) else {"network"}
+    parsed = parse_command(args, options_of(program))
+    offline = _OFFLINE.get(program, frozenset())
+    commands = {words[0].text for words in parsed.subcommands}
+    return set() if commands and parsed.is_literal and commands <= offline else {"network"}
 
 
 def rights(args: Args) -> set[str]:
     """The mark of `chmod`: for modes that let everybody write, for set-ID bits, and for unknown modes."""
     mode = next(
-        (word.text if word.exact else "" for word in args if not _has(word, "-R", "-v", "-c", "--recursive")), ""
+        (word.text if word.exact else "" for word in args if not has_option(word, "-R", "-v", "-c", "--recursive")), ""
     )
     return set() if _MODE.fullmatch(mode) and not _OPENS_TO_ALL.search(mode) else {"privilege"}
 
@@ -72,61 +68,5 @@ def replacing(program: str, args: Args) -> set[str]:
     return set() if "n" in options and not options & set("fi") and not long_options else {"overwrite"}
 
 
-def git_dangers(command: str, args: Args) -> set[str]:
-    marks: set[str] = set()
-    first = args[0].text if args and args[0].exact else ""
-    if command in _GIT_NETWORK or first in _GIT_FETCHING.get(command, ()):
-        marks.add("network")
-    is_known = all(word.exact or word.operand for word in args)
-    if command == "reset":
-        marks |= set() if is_known and not any(map(_is_hard, args)) else {"delete"}
-    elif command in _GIT_DELETING:
-        marks |= set() if is_known and _GIT_SPARING.get(command, _never)(args) else {"delete"}
-    elif command in _GIT_OVERWRITING:
-        marks |= set() if is_known and _GIT_SPARING.get(command, _never)(args) else {"overwrite"}
-    return marks
-
-
-def _never(_: Args) -> bool:
-    return False
-
-
-def _has(word: Word, *options: str) -> bool:
+def has_option(word: Word, *options: str) -> bool:
     return word.exact and word.text in options
-
-
-def _is_hard(word: Word) -> bool:
-    """Whether a word may be `--hard`, `--merge` or `--keep`, which git accepts abbreviated."""
-    return not word.operand and word.text[:3] in ("--", "--h", "--m", "--k") and word.text not in ("--", "--mixed")
-
-
-def _only_lists(args: Args) -> bool:
-    """`git clean -n`."""
-    return any(_has(word, "--dry-run") or re.fullmatch(r"-[dfxXq]*n[dfxXq]*", word.text) for word in args)
-
-
-def _keeps_files(args: Args) -> bool:
-    return any(_has(word, "--cached", "--dry-run", "-n") for word in args)
-
-
-def _makes_branch(args: Args) -> bool:
-    """`git checkout -b NAME`, at most with a start point."""
-    return bool(args) and _has(args[0], "-b", "--orphan") and len(args) <= 3 and all(word.operand for word in args[1:])
-
-
-def _keeps_changes(args: Args) -> bool:
-    """`git switch` keeps uncommitted changes, unless an option discards them."""
-    return all(word.operand or _has(word, "-c", "--create", "-q", "--quiet", "-", "--detach") for word in args)
-
-
-def _only_checks(args: Args) -> bool:
-    return bool(args) and _has(args[0], "--check", "--stat", "--numstat", "--summary")
-
-
-_GIT_SPARING: Mapping[str, Callable[[Args], bool]] = {
-    "clean": _only_lists,
-    "rm": _keeps_files,
-    "checkout": _makes_branch,
-    "switch": _keeps_changes,
-    "apply": _only_checks,
-}

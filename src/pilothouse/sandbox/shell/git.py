@@ -3,8 +3,9 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from pilothouse.sandbox.shell.dangers import git_dangers
 from pilothouse.sandbox.shell.effects import READS, CommandEffect, Level, SimpleCommand
+from pilothouse.sandbox.shell.git_dangers import git_dangers
+from pilothouse.sandbox.shell.global_options import GIT, parse_command, plain_commands
 from pilothouse.sandbox.shell.options import Options, names, parse_options
 from pilothouse.sandbox.shell.words import Word, literal
 
@@ -50,12 +51,17 @@ def git(args: Args) -> CommandEffect:
     if len(rest) > 2 and rest[0].exact and rest[0].text == "-C" and rest[1].single:
         rest = rest[2:]
     if not rest or not rest[0].exact or rest[0].text.startswith("-"):
-        return READS if not rest or rest[0].text == "--version" else _any_effect("", ())
+        return READS if not rest or rest[0].text == "--version" else _with_options(args)
     command, command_args = rest[0].text, rest[1:]
     if len(rest) != len(args):  # for rules: the same command without the global options
         plain = SimpleCommand(literal("git"), tuple(rest))
         return _effect(command, command_args)._replace(inner=[plain])
     return _effect(command, command_args)
+
+
+def _with_options(args: Args) -> CommandEffect:
+    """git with options that may make it start anything. The command without them has the marks of its danger."""
+    return CommandEffect(Level.PROGRAM, inner=plain_commands("git", parse_command(args, GIT)))
 
 
 def _effect(command: str, args: Args) -> CommandEffect:

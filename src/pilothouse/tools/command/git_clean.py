@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pilothouse.domain.runner_files import plain_name
+from pilothouse.sandbox.shell.global_options import parse_git
 
-_GLOBAL_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--attr-source"})
 _SHORT_OPTIONS = re.compile(r"-(?P<flags>[A-Zabcdf-z]*)(?:e(?P<pattern>.*))?", re.DOTALL)
 _MIN_ABBREVIATION = len("--e")
 
@@ -57,8 +57,5 @@ def _arguments(words: Sequence[str]) -> list[str] | None:
     """The words behind `git … clean`; None for another command."""
     if not words or plain_name(words[0]) != "git":
         return None
-    remaining = list(words[1:])
-    while remaining and remaining[0].startswith("-"):
-        if remaining.pop(0) in _GLOBAL_VALUED and remaining:
-            remaining.pop(0)
-    return remaining[1:] if remaining and remaining[0] == "clean" else None
+    subcommand = [word.text for word in parse_git(words).rest]
+    return subcommand[1:] if subcommand[:1] == ["clean"] else None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pilothouse.domain.git_configuration import Kind, Setting, is_address, is_switch, parse, starts_nothing
+from pilothouse.sandbox.shell.global_options import parse_git
 from pilothouse.sandbox.shell.options import names
 from pilothouse.system.regular_file import open_regular_file
 
@@ -100,14 +101,14 @@ class GitCommand(NamedTuple):
 
 def git_command(words: Sequence[str]) -> GitCommand | None:
     """A git command; None where options of git itself other than `-C` and `--no-pager` stand before the command."""
-    folder, rest = ".", list(words[1:])
-    while rest and rest[0].startswith("-"):
-        option = rest.pop(0)
-        if option == "-C" and rest:
-            folder = os.path.join(folder, rest.pop(0))
+    parsed, folder = parse_git(words), "."
+    for option, value in parsed.options:
+        if option == "-C" and value is not None:
+            folder = os.path.join(folder, value.text)
         elif option != "--no-pager":
             return None
-    return GitCommand(folder, rest[0] if rest else "", tuple(rest[1:]))
+    subcommand = tuple(word.text for word in parsed.rest)
+    return GitCommand(folder, subcommand[0] if subcommand else "", subcommand[1:])
 
 
 def starts_only_hooks(command: GitCommand, remotes: frozenset[str]) -> bool:
