@@ -329,12 +329,25 @@ async def test_git_runs_what_its_configuration_and_hooks_say(tmp_path: Path, exe
         assert await is_refused(execute, "git commit -m x", tmp_path, shown), name
 
 
-async def test_only_a_redirection_into_a_file_that_exists_overwrites(tmp_path: Path, execute: Execute) -> None:
+async def test_only_a_command_that_replaces_a_file_overwrites(tmp_path: Path, execute: Execute) -> None:
     put(tmp_path / "old", "")
     put(tmp_path / "sub/deep", "")
-    fresh = ("ls > new", "ls > sub/new", "cd sub && ls > new", "ls > new 2> also", "ls &> new", "cat < old > new")
+    fresh = (
+        *("ls > new", "ls > sub/new", "cd sub && ls > new", "ls > new 2> also", "ls &> new", "cat < old > new"),
+        *("mv old new", "mv old sub", "mv old sub/", f"mv old {tmp_path}/new", "cp old new > fresh", "cp -r sub new"),
+        *("mv a b sub", "cd sub && cp deep new", "curl -so new http://x", "mv old new && mv sub other"),
+    )
     replacing = (
-        *("ls > old", "ls > new 2> old", "cd sub && ls > deep", 'ls > "$x"', "ls > n*", "cp old new > fresh"),
+        *("ls > old", "ls > new 2> old", "cd sub && ls > deep", 'ls > "$x"', "ls > n*", "cp new old > fresh"),
+        *("mv new old", "cp new sub/deep", "mv deep sub", "cp -rt sub deep", "mv old $x", "mv o* new", "mv -T old sub"),
+        *(
+            "mv a new; mv b new",
+            "mv a ./new && ls > new",
+            "sudo mv old new",
+            "cd $x && mv a b",
+            "curl -so old http://x",
+        ),
+        *("cp -r ../sub .", "curl -O http://x/new"),
         *("cd $x && ls > new", "cd s* && ls > new", 'eval "$x"; ls > new'),
         *("ls > ./old", "ls > sub/../old", f"ls > {tmp_path}/old", "ls > ~/old$x", "ls | tee new > fresh"),
     )

@@ -1,9 +1,12 @@
 """Classification of command lines by the effects of their simple commands."""
 
+import posixpath
 import re
+from collections.abc import Iterable, Sequence
 
 from pilothouse.domain.command_line import CommandLine, Hidden
 from pilothouse.domain.runner_files import plain_name
+from pilothouse.domain.system_programs import SHELLS
 from pilothouse.domain.value import Value
 from pilothouse.sandbox.shell.command_table import command_effect
 from pilothouse.sandbox.shell.effects import Level, SimpleCommand
@@ -47,7 +50,8 @@ class Classification(Value, kw_only=True):
     programs: tuple[tuple[str, ...], ...] = ()
     """The commands that may start anything, or programs from the folder's configuration."""
     redirected: tuple[str, ...] = ()
-    """The files that redirections would replace. Empty where a name is unknown, or the line overwrites otherwise."""
+    """The files that redirections and commands would replace. Empty where a name is unknown, or the line overwrites
+    otherwise."""
     lines: tuple[str, ...] = ()
     """The line, and the lines that its commands receive as arguments (`sh -c`)."""
     is_doubtful: bool = False
@@ -122,12 +126,14 @@ class _Classifier:
         self.programs: list[tuple[str, ...]] = []
         self.sources: list[str] = []
         self.redirected: list[str | None] = []
-        """The files that redirections would replace; None for an unknown name."""
+        """The files that redirections and commands would replace; None for an unknown name."""
         self.lines: list[str] = []
         self.is_doubtful = False
         self.is_complete = True
         self.is_final = True
         self._remaining_words = MAX_WORDS
+        self._reads_script = False
+        """Whether a shell of the line reads its script from its standard input."""
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -148,6 +154,8 @@ class _Classifier:
             self._raise_level(Level.WRITES if "=" in text else Level.LINE)
         for command in reading.commands:
             self._read_command(command, depth)
+        if self._reads_script:
+            self._mark_texts((*reading.texts, *map(_printed, reading.commands)), depth)
         if reading.is_doubtful and _CONTINUATION in text:  # the grammar ends a word at a continuation
             self.read_line(text.replace(_CONTINUATION, ""), depth)
         return reading
@@ -175,6 +183,29 @@ class _Classifier:
             self._read_command(inner, depth + 1)
         for text in effect.lines:
             self.read_line(text, depth + 1)
+        self._add_replaced(effect.replaced, is_outermost=depth == 0)
+        self._mark_texts(effect.texts, depth)
+        is_script = effect.level is Level.LINE and plain_name(command.name.text) in SHELLS
+        self._reads_script = self._reads_script or is_script
+
+    def _add_replaced(self, replaced: Sequence[str | None], *, is_outermost: bool) -> None:
+        """Add the files that a command replaces. A file that an earlier command of the line made is replaced for
+        certain, and a wrapper may start its command in another folder."""
+        targets = {posixpath.normpath(target) for target in replaced if target is not None}
+        if replaced and (not is_outermost or not targets.isdisjoint(map(posixpath.normpath, self.targets))):
+            self.dangers.add("overwrite")
+        self.redirected += replaced
+
+    def _mark_texts(self, texts: Iterable[str], depth: int) -> None:
+        """Add the danger marks of texts that are not part of the line, but that one of its commands may run."""
+        if depth > _MAX_NESTED:
+            return
+        for text in filter(None, texts):
+            classifier = _Classifier()
+            classifier._remaining_words = self._remaining_words
+            classifier.read_line(text, depth + 1)
+            self._remaining_words = classifier._remaining_words
+            self.dangers |= classifier.dangers | ({"overwrite"} if classifier.redirected else set())
 
     def _raise_level(self, level: Level) -> None:
         self.level = max(self.level, level)
@@ -190,6 +221,12 @@ def _leading(words: tuple[str, ...]) -> tuple[str, ...]:
             break
         leading.append(word)
     return tuple(leading)
+
+
+def _printed(command: SimpleCommand) -> str:
+    """The known text that `echo` or `printf` prints, perhaps into a shell."""
+    is_printing = command.name.exact and command.name.text in ("echo", "printf")
+    return " ".join(word.text for word in command.args if word.exact) if is_printing else ""
 
 
 def _is_comment(text: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from pilothouse.domain.runner_files import plain_name
 from pilothouse.domain.system_programs import SYSTEM_FOLDERS
-from pilothouse.sandbox.shell.dangers import network, replacing, rights
+from pilothouse.sandbox.shell.dangers import replaced_files, replaces, rights
 from pilothouse.sandbox.shell.effects import (
     CONFINED,
     LINE,
@@ -21,6 +21,7 @@ from pilothouse.sandbox.shell.git import git
 from pilothouse.sandbox.shell.global_options import PROGRAM_OPTIONS, options_of, parse_command, plain_commands
 from pilothouse.sandbox.shell.options import Options, names, parse_options
 from pilothouse.sandbox.shell.parser_limits import is_harmless_setting
+from pilothouse.sandbox.shell.program_dangers import compressing, curl, program_dangers
 from pilothouse.sandbox.shell.readers import READERS, Args, Classifier, opens_device, version_level
 from pilothouse.sandbox.shell.scripts import awk, find, sed, test
 from pilothouse.sandbox.shell.words import literal
@@ -28,11 +29,11 @@ from pilothouse.sandbox.shell.wrappers import WRAPPERS
 
 # These commands write, and start nothing.
 _WRITERS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(names("touch mkdir mkfifo mktemp link sync gzip gunzip bzip2 iconv history"), ()),
+    **dict.fromkeys(names("touch mkdir mkfifo mktemp link sync iconv history"), ()),
     **dict.fromkeys(names("kill pkill killall"), ()),
     **dict.fromkeys(names("rm rmdir unlink shred"), ("delete",)),
     **dict.fromkeys(names("dd truncate"), ("overwrite",)),
-    **dict.fromkeys(names("curl ping dig nslookup host getent"), ("network",)),
+    **dict.fromkeys(names("ping dig nslookup host getent"), ("network",)),
     **dict.fromkeys(names("chown chgrp setfacl chattr mount umount setcap"), ("privilege",)),
 }
 
@@ -71,7 +72,7 @@ def _program(name: str, args: Args) -> CommandEffect:
     """A program that may start anything. For rules, the command also counts without the program's own options."""
     program = plain_name(name)
     inner = plain_commands(name, parse_command(args, options_of(program))) if program in PROGRAM_OPTIONS else ()
-    return CommandEffect(Level.PROGRAM, inner=inner, dangers=frozenset(network(program, args)))
+    return CommandEffect(Level.PROGRAM, inner=inner, dangers=program_dangers(program, args))
 
 
 def _without(refused: frozenset[str], letters: str) -> Classifier:
@@ -165,14 +166,22 @@ def _zcat(args: Args) -> CommandEffect:
 
 
 def _replacing(program: str) -> Classifier:
-    return lambda args: writes(*replacing(program, args))
+    def classify(args: Args) -> CommandEffect:
+        if not replaces(program, args):
+            return writes()
+        replaced = replaced_files(args) if program != "ln" else None
+        return writes("overwrite") if replaced is None else writes()._replace(replaced=replaced)
+
+    return classify
 
 
 _TABLE: Mapping[str, Classifier] = {
     **READERS,
     "chmod": lambda args: writes(*rights(args)),
     **{program: _replacing(program) for program in ("cp", "mv", "ln")},
+    **dict.fromkeys(names("gzip gunzip bzip2"), compressing),
     "awk": awk,
+    "curl": curl,
     "gawk": awk,
     "mawk": awk,
     "export": _export,

@@ -49,6 +49,10 @@ class CommandEffect(NamedTuple):
     lines: Sequence[str] = ()
     """The command lines that the command runs."""
     dangers: frozenset[str] = frozenset()
+    replaced: Sequence[str | None] = ()
+    """The files that the command replaces if they exist; None for an unknown name."""
+    texts: Sequence[str] = ()
+    """Texts that the command may run as command lines. They count for the danger marks only."""
 
 
 STRICT = CommandEffect(Level.STRICT)

@@ -4,6 +4,7 @@ Only listed kinds of nodes are visited. All other nodes, and all places where th
 raise the line's level to LINE.
 """
 
+import contextlib
 import re
 import signal
 import subprocess
@@ -117,6 +118,8 @@ class Reading:
         self.sources: list[str] = []
         self.replaced: list[str | None] = []
         """The files that redirections replace; None for an unknown name."""
+        self.texts: list[str] = []
+        """The texts of here-documents and here-strings."""
         self.is_plain = False
         self.is_doubtful = False
         """Whether the shell may parse the line differently from the grammar."""
@@ -300,6 +303,7 @@ class Reading:
         start = next((_text(child) for child in node.children if child.type == "heredoc_start"), "")
         is_quoted = any(sign in start for sign in ("'", '"', "\\"))
         body = "".join(_text(child) for child in node.children if child.type == "heredoc_body")
+        self.texts.append(body)
         body = _PLAIN_VARIABLE.sub("", body)
         end = next((child for child in node.children if child.type == "heredoc_end"), None)
         plain = start.strip("'\"")
@@ -312,6 +316,10 @@ class Reading:
             self._raise_level(Level.LINE)  # the grammar treats the text, or a part of it, as a command
         if not start or (not is_quoted and ("`" in body or "$(" in body or "${" in body or "$[" in body)):
             self._raise_level(Level.LINE)
+
+    def _herestring(self, node: Node) -> None:
+        with contextlib.suppress(Misread):
+            self.texts += [read_word(child).text for child in node.named_children[-1:]]
 
     def _stands_alone(self, end: Node, delimiter: str, with_tabs: bool) -> bool:
         """Whether the end of a here-document in the grammar is an end for the shell, too: a line of nothing else."""
@@ -399,6 +407,7 @@ _SPECIAL = {
     "command": Reading._command,
     "command_substitution": Reading._substitution,
     "heredoc_redirect": Reading._heredoc,
+    "herestring_redirect": Reading._herestring,
     "negated_command": Reading._sign,
     "compound_statement": Reading._sign,
     "for_statement": Reading._loop,

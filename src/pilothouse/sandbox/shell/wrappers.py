@@ -15,6 +15,8 @@ _MAX_STARTS = 10
 _CHECKED_PROGRAMS = SHELLS | SETTING_PROGRAMS
 _DURATION = re.compile(r"\d+(\.\d+)?[smhd]?")
 _C_FLAG = re.compile(r"-[A-Zabd-z]*+c[A-Za-z]*+")
+_SPLIT_FLAG = re.compile(r"(?:-[A-Za-z0]*?S|--s[a-z-]*=?)(?P<value>.*)", re.DOTALL)
+_LINE_FLAG = re.compile(r"(?:-[A-Zabd-z]*c|--command=?)(?P<value>.*)", re.DOTALL)
 _XARGS = Options(
     flags="0rtx",
     valued="nLPds",
@@ -89,7 +91,7 @@ def _env(args: Args) -> CommandEffect:
     if not rest:
         return STRICT
     if not rest[0].exact or "=" in rest[0].text or rest[0].text.startswith("-"):
-        return CommandEffect(Level.LINE, inner=_anywhere(args).inner)
+        return CommandEffect(Level.LINE, inner=_anywhere(args).inner, texts=_values(args, _SPLIT_FLAG))
     return _inner(rest)
 
 
@@ -106,6 +108,8 @@ def _xargs(args: Args) -> CommandEffect:
             return _anywhere(args)
     if not rest:
         return STRICT
+    if not rest[0].exact:  # `-I{}`
+        return _hides(args)
     return CommandEffect(Level.STRICT, inner=[SimpleCommand(rest[0], (*rest[1:], UNKNOWN))])
 
 
@@ -148,6 +152,26 @@ def _trap(args: Args) -> CommandEffect:
     return CommandEffect(Level.PROGRAM, lines=[args[0].text])
 
 
+def _values(args: Args, option: re.Pattern[str]) -> list[str]:
+    """The values of an option, in its own word or the next."""
+    pairs = zip(args, (*args[1:], UNKNOWN), strict=True)
+    matches = ((option.fullmatch(word.text) if word.exact else None, following) for word, following in pairs)
+    return [match["value"] or following.text for match, following in matches if match is not None]
+
+
+def _runs_text(*dangers: str) -> Callable[[Args], CommandEffect]:
+    """A wrapper that runs the value of `-c` as a line: `su -c 'ls'`."""
+    return lambda args: _anywhere(args, *dangers)._replace(texts=_values(args, _LINE_FLAG))
+
+
+def _watch(args: Args) -> CommandEffect:
+    return _anywhere(args)._replace(texts=[word.text for word in args if word.exact and word.operand])
+
+
+def _alias(args: Args) -> CommandEffect:
+    return _hides(args)._replace(texts=[word.text.partition("=")[2] for word in args])
+
+
 def _hides(args: Args) -> CommandEffect:
     return CommandEffect(Level.LINE, inner=_anywhere(args).inner)
 
@@ -170,7 +194,7 @@ WRAPPERS: Mapping[str, Callable[[Args], CommandEffect]] = {
     "bash": _shell,
     **dict.fromkeys(_LOOSE, _loose()),
     ".": _hides,
-    "alias": _hides,
+    "alias": _alias,
     "builtin": _with_more(Level.WRITES),
     "command": _command,
     "doas": _loose("privilege"),
@@ -182,12 +206,14 @@ WRAPPERS: Mapping[str, Callable[[Args], CommandEffect]] = {
     "nohup": _with_more(Level.WRITES),
     "source": _hides,
     "stdbuf": _after(Options(valued="ioe", long_valued=names("input output error"))),
-    "su": _loose("privilege"),
+    **dict.fromkeys(("flock", "runuser", "script"), _runs_text()),
+    "su": _runs_text("privilege"),
     "sudo": _loose("privilege"),
     "time": _time,
     "timeout": _after(
         Options(valued="ks", long=names("preserve-status foreground"), long_valued=names("signal kill-after")), 1
     ),
     "trap": _trap,
+    "watch": _watch,
     "xargs": _xargs,
 }

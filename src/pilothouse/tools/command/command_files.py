@@ -38,9 +38,10 @@ class CommandFiles(NamedTuple):
     """Whether the line can enter no other folder."""
 
     def may_exist(self, names: Sequence[str]) -> bool:
-        """Whether any of these names exists in a folder of the line, or may exist in a folder that is not known."""
+        """Whether any of these files exists in a folder of the line, or may exist in a folder that is not known. A name
+        that ends in `/.` is a folder."""
         paths = (os.path.join(folder, name) for folder in self.folders for name in names)
-        return not self.has_all_folders or any(map(os.path.lexists, paths))
+        return not self.has_all_folders or any(map(_is_replaceable, paths))
 
 
 def inspect_files(
@@ -104,6 +105,10 @@ class _Inspection:
     def _add_files(self, words: Iterable[str]) -> None:
         for path in self._files.paths(words):
             self._files.add(path)
+
+
+def _is_replaceable(path: str) -> bool:
+    return os.path.lexists(path) and (path.endswith("/.") or not os.path.isdir(path))
 
 
 def is_same(content_hash: str, shown: str) -> bool:
