@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from pilothouse.storage.files.store import FileStore
 from tests.support.mcp_tools import DONE, NOW, runs, world_with_tools
 from tests.support.scale import HANG_SECONDS
@@ -70,3 +72,31 @@ async def test_clean_frees_nothing_that_a_running_server_uses(tmp_path: Path) ->
 
 def test_clean_reports_that_there_is_no_data(tmp_path: Path) -> None:
     assert "No data" in pilothouse(tmp_path, "clean").stdout
+
+
+@pytest.mark.parametrize("folders", [("cache",), ("cache", "contexts"), (".deleted-photos", "cache/baselines")])
+def test_a_folder_that_is_no_data_directory_stays_as_it_is(tmp_path: Path, folders: tuple[str, ...]) -> None:
+    for folder in folders:
+        (tmp_path / "data" / folder).mkdir(parents=True)
+        (tmp_path / "data" / folder / "precious").write_text("x")
+    before = sorted(tmp_path.rglob("*"))
+    result = pilothouse(tmp_path, "clean", "--yes")
+    assert result.returncode == 0, result.stderr
+    assert "Nothing was deleted" in result.stdout
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+async def test_only_the_program_s_own_files_are_freed(tmp_path: Path) -> None:
+    await used(tmp_path)
+    data = tmp_path / "data"
+    precious = [
+        data / path / "precious"
+        for path in ("cache", "cache/baselines/mine", ".deleted-photos", "contexts/.deleted-my photos")
+    ]
+    for path in precious:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x")
+    assert "Freed 3.0 MB." in pilothouse(tmp_path, "clean", "--yes").stdout
+    await FileStore(data, now=lambda: NOW).close()
+    assert [path for path in precious if not path.exists()] == []
+    assert sorted(path.name for path in (data / "cache" / "baselines").iterdir()) == ["mine"]

@@ -1,6 +1,7 @@
 """`pilothouse clean`: show disk usage of the data directory, and delete files that are recreatable or not needed."""
 
 import argparse
+import contextlib
 import os
 import shutil
 import sys
@@ -12,8 +13,9 @@ from pilothouse.domain.codes import Language
 from pilothouse.domain.deception.hidden_characters import visible
 from pilothouse.i18n import ui_text
 from pilothouse.settings import Settings
-from pilothouse.storage.files.layout import DELETED_PREFIX
+from pilothouse.storage.files.layout import DELETED_PREFIX, deleted_folders, is_data_directory
 from pilothouse.storage.files.lock import lock_directory
+from pilothouse.tools.undo.baseline import baseline_folders
 
 _DAY_SECONDS = 86_400
 _MAX_SHOWN_CONVERSATIONS = 5
@@ -44,7 +46,10 @@ def clean_command(options: argparse.Namespace, settings: Settings) -> int:
     language, data = settings.language, settings.data_dir
     days = settings.configuration.file.undo.days
     if not data.is_dir():
-        print(ui_text("clean", "nothing", language, data=data))
+        print(visible(ui_text("clean", "nothing", language, data=data)))
+        return 0
+    if not is_data_directory(data):
+        print(visible(ui_text("clean", "foreign", language, data=data)))
         return 0
     usage = _measure(data, days)
     print(visible("\n".join(_report(usage, data, days, language))))
@@ -76,8 +81,8 @@ def _measure(data: Path, days: int) -> _Usage:
     ]
     return _Usage(
         sorted(conversations, key=lambda each: each.size, reverse=True),
-        cache=_size(data / "cache"),
-        remnants=sum(map(_size, _remnants(data))),
+        cache=sum(map(_size, baseline_folders(_baselines(data)))),
+        remnants=sum(map(_size, deleted_folders(data))),
         expired=sum(path.stat().st_size for path in _expired(data, days)),
         total=_size(data),
     )
@@ -103,17 +108,15 @@ def _report(usage: _Usage, data: Path, days: int, language: Language) -> Iterato
 def _delete_free(data: Path, days: int) -> None:
     for path in _expired(data, days):
         path.unlink(missing_ok=True)
-    for path in (data / "cache", *_remnants(data)):
+    for path in (*baseline_folders(_baselines(data)), *deleted_folders(data)):
         shutil.rmtree(path, ignore_errors=True)
+    for path in (_baselines(data), _baselines(data).parent):
+        with contextlib.suppress(OSError):  # files that are not the program's own stay, and their folder with them
+            path.rmdir()
 
 
-def _remnants(data: Path) -> list[Path]:
-    return [
-        path
-        for folder in (data, data / "contexts")
-        for path in _folders(folder)
-        if path.name.startswith(DELETED_PREFIX)
-    ]
+def _baselines(data: Path) -> Path:
+    return data / "cache" / "baselines"
 
 
 def _expired(data: Path, days: int) -> list[Path]:

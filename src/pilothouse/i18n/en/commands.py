@@ -32,6 +32,7 @@ DOCTOR: Mapping[str, str] = {
 
 CLEAN: Mapping[str, str] = {
     "nothing": "No data in {data} yet.",
+    "foreign": "{data} holds no conversations of Pilothouse. Nothing was deleted.",
     "total": "{data}: {size}",
     "conversations": "  conversations   {size:>10}   {count}",
     "outputs": "    full outputs  {size:>10}",

@@ -26,6 +26,7 @@ DOCTOR: Mapping[str, str] = {
 
 CLEAN: Mapping[str, str] = {
     "nothing": "{data} 中还没有数据。",
+    "foreign": "{data} 中没有 Pilothouse 的对话，未删除任何内容。",
     "total": "{data}：{size}",
     "conversations": "  对话            {size:>10}   {count} 个",
     "outputs": "    完整输出      {size:>10}",

@@ -21,11 +21,13 @@ from pathlib import Path
 import msgspec
 
 from pilothouse.domain.branches import Branch
-from pilothouse.domain.contexts import ContextCore, SentKey
+from pilothouse.domain.contexts import ContextCore, SentKey, is_context_id
 from pilothouse.domain.value import CallId, MessageId, Value
 
 MIN_BLOB_BYTES = 64 * 1024
 DELETED_PREFIX = ".deleted-"
+DELETED_SNAPSHOTS = DELETED_PREFIX + "snapshots"
+"""The folder in the data directory for obsolete files of earlier versions, until their removal ends."""
 MAX_SHORT_BRANCH_IDS = 64
 ID_LINE_BYTES = 37
 _ID = re.compile(rb"[0-9a-f-]{36}\n")
@@ -107,6 +109,25 @@ class Folder:
 
     def ids(self, branch: Branch) -> Path:
         return self.branches / f"{_safe(branch.key)}.ids"
+
+
+def is_data_directory(folder: Path) -> bool:
+    """Whether a store was opened in a folder before. Nothing may be deleted from any other folder: a person may have
+    named it by mistake, and its files are theirs."""
+    return (folder / "contexts").is_dir() and (folder / "lock").is_file()
+
+
+def deleted_folders(data: Path) -> list[Path]:
+    """The folders of a data directory whose deletion has begun. Only names that the program gives are listed."""
+    contexts = (path for path in _folders(data / "contexts") if path.name.startswith(DELETED_PREFIX))
+    return [
+        *(path for path in _folders(data) if path.name == DELETED_SNAPSHOTS),
+        *(path for path in contexts if is_context_id(path.name.removeprefix(DELETED_PREFIX))),
+    ]
+
+
+def _folders(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.is_dir() and not path.is_symlink()] if folder.is_dir() else []
 
 
 def is_safe(name: str) -> bool:

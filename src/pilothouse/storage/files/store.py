@@ -32,7 +32,7 @@ from pilothouse.storage.files.context_folder import ContextOnDisk
 from pilothouse.storage.files.context_list import is_absent, list_contexts
 from pilothouse.storage.files.disk import PRIVATE_DIR, Disk, free_bytes
 from pilothouse.storage.files.heads import AuditHeads
-from pilothouse.storage.files.layout import DELETED_PREFIX, Folder, is_safe
+from pilothouse.storage.files.layout import DELETED_PREFIX, Folder, deleted_folders, is_safe
 from pilothouse.storage.files.lock import lock_directory
 from pilothouse.storage.files.migration import move_artifacts
 from pilothouse.storage.files.user_documents import UserDocuments
@@ -85,8 +85,9 @@ class FileStore:
         self._disk.sync_dir(data)
         self._heads = AuditHeads(state_dir, data, self._disk)
         move_artifacts(data, self._disk)
-        for removed in self._root.glob(f"{DELETED_PREFIX}*"):
-            shutil.rmtree(removed, ignore_errors=True)
+        for removed in deleted_folders(data):
+            if removed.parent == self._root:
+                shutil.rmtree(removed, ignore_errors=True)
         self._threads = FairThreads(MAX_STORE_THREADS, MAX_STORE_THREADS_PER_USER, "store")
         self._open: dict[ContextId, ContextOnDisk] = {}
         self._locks: WeakValueDictionary[ContextId, asyncio.Lock] = WeakValueDictionary()

@@ -10,6 +10,7 @@ The baseline is a cache. Removing it costs one reading of the workspace; nothing
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import threading
 from collections.abc import Iterator, Mapping
@@ -29,6 +30,8 @@ from pilothouse.tools.undo.limits import UndoLimits
 from pilothouse.tools.undo.tree import FileStat, Stopped, Tree, scan
 
 _INDEX_VERSION = 1
+_FOLDER_NAME_CHARACTERS = 32
+_FOLDER_NAME = re.compile(rf"[0-9a-f]{{{_FOLDER_NAME_CHARACTERS}}}")
 _RACY_NS = 2_000_000_000  # the coarsest file system timestamps in use have two seconds
 _MIN_GARBAGE_BYTES = 16_000_000
 _MAX_UNSAVED_BYTES = 4_000_000
@@ -173,7 +176,7 @@ class Baseline:
         self._workspace = workspace
         self._limits = limits
         self._caches = caches
-        self._folder = caches / hashlib.sha256(os.fsencode(workspace.root)).hexdigest()[:32]
+        self._folder = caches / hashlib.sha256(os.fsencode(workspace.root)).hexdigest()[:_FOLDER_NAME_CHARACTERS]
 
     def take(self, stopped: Stopped, before: Snapshot | None = None) -> Snapshot:
         """Take a snapshot of the workspace. `before`, an earlier snapshot, saves reading the index. Raises: OSError."""
@@ -239,7 +242,7 @@ class Baseline:
     def _limit_all_caches(self) -> None:
         """Bound the size of all caches together: the least recently used ones are deleted, unless in use."""
         remaining_bytes = 2 * self._limits.max_baseline_bytes - _size(self._folder)
-        other_caches = [path for path in self._caches.iterdir() if path != self._folder]
+        other_caches = [path for path in baseline_folders(self._caches) if path != self._folder]
         for path in sorted(other_caches, key=_last_used, reverse=True):
             remaining_bytes -= _size(path)
             if remaining_bytes < 0 and not _is_in_use(path):
@@ -405,6 +408,14 @@ def _open_folder(path: str) -> Iterator[int]:
 
 def _size(cache: Path) -> int:
     return sum(file.lstat().st_size for file in cache.iterdir())
+
+
+def baseline_folders(caches: Path) -> list[Path]:
+    """The baselines in a folder. Entries with other names are not the program's own, and are never deleted."""
+    if not caches.is_dir():
+        return []
+    own = (path for path in caches.iterdir() if _FOLDER_NAME.fullmatch(path.name))
+    return [path for path in own if path.is_dir() and not path.is_symlink()]
 
 
 def _is_in_use(cache: Path) -> bool:
