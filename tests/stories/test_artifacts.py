@@ -1,14 +1,17 @@
 """A conversation has one folder: whole outputs and undo data are in it, move with it and are deleted with it."""
 
 import logging
+import os
 import shutil
-import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from pilothouse.domain.states import Idle
 from pilothouse.domain.value import MessageId
+from pilothouse.storage.files import migration
+from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
 from tests.support.live_contexts import live_context
 from tests.support.mcp_tools import DONE, answer_with_calls, runs, world_with_tools, writes
@@ -76,18 +79,13 @@ async def test_files_of_an_earlier_version_move_into_the_folder_of_their_convers
     # A stored result of that time names the whole path.
     read = answer_with_calls(("read_file", {"path": str(former / "outputs" / name), "start_line": 3, "end_line": 3}))
     again = world_with_tools(tmp_path, read, DONE, ids_from=1000)
-    for thread in threading.enumerate():
-        if thread.name == "remove-snapshots":
-            thread.join()
-    assert [path.name for path in data.iterdir() if "kept" in path.name or "snapshots" in path.name] == []
-    assert [record.getMessage() for record in caplog.records] == [
-        "Removed undo snapshots of an earlier version: 3.0 MB freed."
-    ]
+    assert ["pilothouse clean" in record.getMessage() for record in caplog.records] == [True], "told at the start, once"
     async with again.runtime:
         await turn(again, context_id)
         assert (await results(again, context_id))[-1] == "3\n"
         assert list((await again.runtime.workspaces.undo(context_id)).paths) == ["a.txt"]
         assert (again.workspace / "a.txt").read_text() == "one"
+    assert [path.name for path in data.iterdir() if "kept" in path.name or "snapshots" in path.name] == []
 
 
 async def test_the_name_of_whole_outputs_does_not_hide_a_folder_of_the_workspace(tmp_path: Path) -> None:
@@ -114,3 +112,51 @@ async def test_whole_outputs_cannot_be_written(tmp_path: Path) -> None:
             limit = workspace.violation(path, writing=True)
             assert limit is not None, path
             assert workspace.violation(path) is None, path
+
+
+def snapshots_of_an_earlier_version(data: Path, count: int) -> Path:
+    objects = data / "kept" / "snapshots" / "0123456789abcdef.git" / "objects"
+    for number in range(count):
+        path = objects / f"{number % 50:02x}" / str(number)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x")
+    return data / ".deleted-snapshots"
+
+
+def file_count(folder: Path) -> int:
+    return sum(len(names) for _, _, names in os.walk(folder))
+
+
+async def test_programs_that_run_shortly_remove_old_snapshots_part_by_part_and_say_so_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.WARNING, "pilothouse")
+    remove_entry = migration.SnapshotRemoval._remove_entry
+
+    def remove_slowly(removal: migration.SnapshotRemoval, name: str, folder_fd: int) -> None:
+        time.sleep(0.001)
+        remove_entry(removal, name, folder_fd)
+
+    monkeypatch.setattr(migration.SnapshotRemoval, "_remove_entry", remove_slowly)
+    monkeypatch.setattr(migration, "REMOVAL_SECONDS_AT_CLOSE", 0.1)
+    await FileStore(tmp_path, now=lambda: NOW).close()
+    obsolete = snapshots_of_an_earlier_version(tmp_path, 1000)
+    await FileStore(tmp_path, now=lambda: NOW).close()
+    assert file_count(obsolete) > 0, "the end of a program waits for a part only"
+    for _ in range(1000):
+        if not obsolete.exists():
+            break
+        await FileStore(tmp_path, now=lambda: NOW).close()
+    assert not obsolete.exists()
+    (message,) = [record.getMessage() for record in caplog.records]
+    assert "pilothouse clean" in message
+
+
+async def test_a_kept_folder_of_one_s_own_stays(tmp_path: Path) -> None:
+    for path in ("note.txt", "photos/1.jpg", "snapshots/summer/2.jpg", "my photos/before/3.jpg"):
+        (tmp_path / "kept" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "kept" / path).write_text("x")
+    before = sorted((tmp_path / "kept").rglob("*"))
+    for _ in range(2):
+        await FileStore(tmp_path, now=lambda: NOW).close()
+    assert sorted((tmp_path / "kept").rglob("*")) == before

@@ -84,7 +84,7 @@ class FileStore:
         add_gitignore(data)
         self._disk.sync_dir(data)
         self._heads = AuditHeads(state_dir, data, self._disk)
-        move_artifacts(data, self._disk)
+        self._snapshot_removal = move_artifacts(data, self._disk)
         for removed in deleted_folders(data):
             if removed.parent == self._root:
                 shutil.rmtree(removed, ignore_errors=True)
@@ -322,6 +322,8 @@ class FileStore:
             for context_id in list(self._open):
                 await self.checkpoint(context_id)
                 self._open.pop(context_id).close()
+            if self._snapshot_removal is not None:
+                await asyncio.to_thread(self._snapshot_removal.stop)
         finally:  # an error of one context must not keep the directory locked
             for context in self._open.values():
                 context.close()
