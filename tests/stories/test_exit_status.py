@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse.cli.run import run
+from pilothouse.client import CallDecided
 from pilothouse.domain.messages import ToolResult
 from pilothouse.i18n import translate_exit_status
 from pilothouse.runtime.events.turn_events import MessageAdded

@@ -37,6 +37,10 @@ test("the status of a call is translated", () => {
   expect(translateReason({ code: "model_auth", params: { status: 401, detail: "no" } }, "en")).toBe(
     "Invalid API key (401): no",
   );
+  const params = { status: "executed", exit_status: 3 };
+  expect(translateReason({ code: "why_ended", params }, "en")).toBe("Result: failed, exit code 3.");
+  expect(translateReason({ code: "why_ended", params }, "zh")).toBe("结果：失败，退出代码 3。");
+  expect(translateReason({ code: "call_decided", params }, "en")).not.toContain("done");
 });
 
 test("a state is translated, and idle is empty", () => {

@@ -50,7 +50,8 @@ def _steps(entry: AuditEntry) -> Iterable[Step]:
         case "call_started":
             event = Reason(Code.WHY_STARTED, params)
         case "call_ended":
-            event = Reason(Code.WHY_ENDED, params)
+            exit_status = {name: value for name, value in detail.items() if name == "exit_status"}
+            event = Reason(Code.WHY_ENDED, {**params, **exit_status})
         case _:
             return
     yield Step(at=entry.at, by=entry.by, event=event, why=_reason(detail.get("reason")))

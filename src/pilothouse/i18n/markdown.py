@@ -32,7 +32,7 @@ from pilothouse.domain.messages import (
     undone_paths,
 )
 from pilothouse.domain.value import CallId, Timestamp
-from pilothouse.i18n.translate import translate, translate_exit_status, ui_text
+from pilothouse.i18n.translate import translate, translate_failed_command, ui_text
 
 _RUNS = re.compile(r"`+")
 _FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})(.*)")
@@ -98,7 +98,7 @@ class MarkdownWriter:
 
     def _outcome(self, call: ToolResult | CallRecord) -> str:
         if call.exit_status is not None and is_failure(call.exit_status):
-            return f"{self._text('failed')}, {translate_exit_status(call.exit_status, self._language)}"
+            return translate_failed_command(call.exit_status, self._language)
         return self._text(call.status)
 
     def _reason(self, message: ToolResult | FileReference | Image | WorkflowExecution) -> str:

@@ -8,7 +8,7 @@ import msgspec
 from pilothouse.domain.codes import Language, Reason
 from pilothouse.domain.deception.padding import replace_padding
 from pilothouse.domain.errors import PilothouseError
-from pilothouse.domain.exit_status import signal_name
+from pilothouse.domain.exit_status import is_failure, signal_name
 from pilothouse.domain.modes import Mode
 from pilothouse.domain.promises import MEANS, Kernel, SandboxPromise
 from pilothouse.domain.states import State, name_of
@@ -23,6 +23,9 @@ def ui_text(section: Section, key: str, language: Language, /, **params: object)
 def translate(reason: Reason, language: Language = "en") -> str:
     """Return the text of a reason. The name replaces a missing parameter, so that a translation never fails."""
     params = {name: _translate_param(name, value, language) for name, value in reason.params.items()}
+    exit_status = reason.params.get("exit_status")
+    if isinstance(exit_status, int) and is_failure(exit_status):
+        params["status"] = translate_failed_command(exit_status, language)
     return catalog_of(language).codes[reason.code].format_map(_TolerantParams(params))
 
 
@@ -79,6 +82,11 @@ def translate_exit_status(exit_status: int, language: Language = "en") -> str:
     text = ui_text("calls", "exit_status", language, status=exit_status)
     name = signal_name(exit_status)
     return f"{text} ({name})" if name else text
+
+
+def translate_failed_command(exit_status: int, language: Language) -> str:
+    """Return the outcome of a command that ran and failed. Its call is executed, which reads as done."""
+    return ui_text("calls", "failed_command", language, exit_status=translate_exit_status(exit_status, language))
 
 
 def without_padding(text: str, language: Language) -> str:

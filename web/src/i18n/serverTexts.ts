@@ -13,9 +13,13 @@ const STATUS_PARAMS = ["status", "verdict"];
 export function translateReason(reason: Reason, language: Language): string {
   const { codes, modes } = LANGUAGES[language].server;
   const statuses: Readonly<Record<string, string>> = LANGUAGES[language].texts.callStatus;
+  const exitStatus = reason.params?.exit_status;
   const translateParam = ([name, value]: [string, unknown]) => {
     // Show the mode's title. Custom modes have no title in the catalogue and keep their name.
     if (MODE_PARAMS.includes(name)) return [name, modes[String(value)] ?? value];
+    // A command that ran and failed has the status "executed", which reads as done.
+    if (name === "status" && typeof exitStatus === "number" && exitStatus !== 0)
+      return [name, fillParams(LANGUAGES[language].texts.callOutcome.exited, { n: exitStatus })];
     if (STATUS_PARAMS.includes(name) && typeof value === "string") return [name, statuses[value] ?? value];
     return [
       name,

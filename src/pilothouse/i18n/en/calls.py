@@ -17,6 +17,7 @@ DANGERS: Mapping[str, str] = {
 
 CALLS: Mapping[str, str] = {
     "exit_status": "exit code {status}",
+    "failed_command": "failed, {exit_status}",
     "empty_lines": "… {count:,} empty lines …",
     "blanks": "… {count:,} blank characters …",
 }

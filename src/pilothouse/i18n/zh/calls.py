@@ -17,6 +17,7 @@ DANGERS: Mapping[str, str] = {
 
 CALLS: Mapping[str, str] = {
     "exit_status": "退出代码 {status}",
+    "failed_command": "失败，{exit_status}",
     "empty_lines": "… {count:,} 个空行 …",
     "blanks": "… {count:,} 个空白字符 …",
 }

@@ -153,7 +153,8 @@ def _already_decided(call: CallRecord) -> Conflict:
     at = call.decided_at or call.finished_at
     verdict = _VERDICTS.get(call.status) or ("approved" if call.decided_at is not None else call.status)
     details = {"status": call.status, "verdict": verdict, "decided_by": call.decided_by or "runtime", "decided_at": at}
-    return Conflict(Code.CALL_DECIDED, call_id=call.id, **details)
+    exit_status = {} if call.exit_status is None else {"exit_status": call.exit_status}
+    return Conflict(Code.CALL_DECIDED, call_id=call.id, **details, **exit_status)
 
 
 def _check_once_each(decisions: Sequence[PersonsDecision]) -> None:
