@@ -13,7 +13,7 @@ from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, Pilothous
 from pilothouse.domain.payloads import FileReferencePayload, Payload, TextPayload, check_payloads
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, name_of
 from pilothouse.domain.value import CallId, TurnId, Value
-from pilothouse.runtime.commands.calls import PersonsDecision
+from pilothouse.runtime.commands.calls import PersonsDecision, check_undecided
 from pilothouse.runtime.context.snapshot import ContextSnapshot
 from pilothouse.runtime.events.turn_events import BranchPosition, branch_end
 from pilothouse.server.chat_events import ChatEventEncoder, error_event, waiting_contexts
@@ -92,6 +92,7 @@ async def _resume_turn(request: RequestContext, thread_id: str, body: ResumeBody
         raise InvalidInput(Code.INVALID_REQUEST, detail="send either `decisions` or `answers`")
     live = await request.own(thread_id)
     waiting = waiting_contexts(live)
+    await _check_undecided(request, live, waiting, body.decisions or ())
     if not waiting or live.core.turn is None:
         raise Conflict(Code.NOTHING_TO_RESUME, state=name_of(live.state))
     turn = _StreamedTurn(live, live.core.turn.id, branch_end(live), live.core.title, True)
@@ -101,6 +102,17 @@ async def _resume_turn(request: RequestContext, thread_id: str, body: ResumeBody
     else:
         await _decide(request, waiting, body.decisions or ())
     return turn
+
+
+async def _check_undecided(
+    request: RequestContext, live: LiveContext, waiting: list[LiveContext], decisions: tuple[ResumeDecision, ...]
+) -> None:
+    """Raises: Conflict, with the decision, where a decision names a call that is decided already."""
+    pending = {record.id for each in waiting for record in await request.runtime.pending_calls(each.id)}
+    named = [CallId(decision.id) for decision in decisions if decision.id is not None]
+    others = [call_id for call_id in named if call_id not in pending]
+    if others:
+        await check_undecided(request.runtime, live.id, others)
 
 
 def _has_question(live: ContextSnapshot) -> bool:

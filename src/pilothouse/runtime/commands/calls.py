@@ -10,7 +10,7 @@ import msgspec
 
 from pilothouse.domain.calls import OPEN_STATUSES, Approval, CallRecord, Status
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreDamaged
 from pilothouse.domain.explanations import Explanation, explain
 from pilothouse.domain.modes import Verdict
 from pilothouse.domain.payloads import check_text
@@ -18,7 +18,7 @@ from pilothouse.domain.rules import (
     Rule,
     RuleOption,
 )
-from pilothouse.domain.value import CallId, Value
+from pilothouse.domain.value import CallId, ContextId, Value
 from pilothouse.runtime.authorization.authorization import (
     can_start,
     check_decidable,
@@ -143,6 +143,31 @@ async def _check_decision(live: LiveContext, decision: PersonsDecision) -> None:
     if decision.digest is not None and decision.digest != record.digest:
         raise Conflict(Code.DIGEST_CHANGED, call_id=decision.id)
     check_text(decision.reason or "")
+
+
+async def check_undecided(pool: ContextPool, context_id: str, ids: Sequence[CallId]) -> None:
+    """Check that none of these calls is decided, whether of the context or of its sub-agents. Unknown calls pass.
+
+    Raises: NotFound, Conflict with the decision, StoreError.
+    """
+    live = await pool.find(context_id)
+    for member in (live.id, *await _subagents_of(pool, live)):
+        with suppress(StoreDamaged):  # of a sub-agent
+            for record in (await records_of(pool, member, ids)).values():
+                if record.status != "pending" and not record.is_question:
+                    raise _already_decided(record)
+
+
+async def _subagents_of(pool: ContextPool, live: LiveContext) -> list[ContextId]:
+    """The sub-agents below a context, ended ones included."""
+    children: dict[ContextId | None, list[ContextId]] = {}
+    for summary in await pool.dependencies.store.contexts():
+        if summary.owner == live.core.owner:
+            children.setdefault(summary.parent, []).append(summary.context_id)
+    subagents = list(children.get(live.id, ()))
+    for subagent in subagents:  # grows while it is read
+        subagents += [each for each in children.get(subagent, ()) if each not in subagents]
+    return subagents
 
 
 _VERDICTS: dict[Status, str] = {"rejected": "rejected", "denied": "denied", "cancelled": "cancelled"}
