@@ -43,3 +43,10 @@ test("every health status except ok and stopping means that the server cannot sa
     true,
   ]);
 });
+
+test("a problem with somebody's rules does not mean that the server cannot save", () => {
+  const health = (...codes: string[]) =>
+    ({ status: "warning", problems: codes.map((code) => ({ code })) }) as unknown as Health;
+  expect(isStoreRefused(health("rules_cut"))).toBe(false);
+  expect(isStoreRefused(health("rules_cut", "disk_space_low"))).toBe(true);
+});

@@ -19,6 +19,7 @@ from pilothouse.domain.users import LOCAL
 from pilothouse.domain.value import Timestamp, Value
 from pilothouse.i18n import mode_meaning, mode_title, translate, translate_means, translate_promise
 from pilothouse.server.queries import Id
+from pilothouse.server.rules_damage import rules_damage
 from pilothouse.server.state import RequestContext
 
 
@@ -212,7 +213,10 @@ async def switch_tool(request: RequestContext, name: str, body: ToolSwitch) -> T
 
 
 async def health(request: RequestContext) -> Health:
-    problems = _problems(await request.runtime.health(), request.language)
+    problems = (
+        *_problems(await request.runtime.health(), request.language),
+        *await _rules_problems(request),
+    )
     severities = {problem.severity for problem in problems}
     status: Literal["ok", "warning", "failing"] = (
         "failing" if "error" in severities else "warning" if "warning" in severities else "ok"
@@ -257,6 +261,15 @@ def _problems(store: StoreHealth, language: Language) -> tuple[HealthProblem, ..
         reason = Reason(Code.DISK_SPACE_LOW, {"free_mb": store.free_bytes // 1024 // 1024, "path": store.path})
         problems.append(HealthProblem(code=reason.code, severity="warning", detail=translate(reason, language)))
     return tuple(problems)
+
+
+async def _rules_problems(request: RequestContext) -> list[HealthProblem]:
+    return [
+        HealthProblem(
+            code=damage.reason.code, severity="warning", detail=damage.text(request.language, reader=request.user)
+        )
+        for damage in await rules_damage(request.server, request.user)
+    ]
 
 
 async def metrics(request: RequestContext) -> Response:

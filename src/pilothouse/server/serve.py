@@ -21,6 +21,7 @@ from pilothouse.server.connections import ConnectionPool, Listener
 from pilothouse.server.file_watch import FileWatch
 from pilothouse.server.protocol import BoundedProtocol
 from pilothouse.server.routes import ROUTES
+from pilothouse.server.rules_damage import log_rules_damage
 from pilothouse.server.state import WEB_FOLDER, ServerState
 from pilothouse.server.tokens import MIN_TOKEN_LENGTH, Tokens
 from pilothouse.session.manager import SessionManager
@@ -115,6 +116,7 @@ class _Server(uvicorn.Server):
         asyncio.get_running_loop().set_default_executor(FairThreads())
         self._listeners = [Listener(each, self._make_protocol, self._pool) for each in sockets or ()]
         self._token_watch = FileWatch(self._state.access.tokens.path, self._state.metrics.check_users)
+        await log_rules_damage(self._state)
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -57,6 +57,10 @@ SERVE: Mapping[str, str] = {
     "once": "The link signs in one browser and expires in {seconds} seconds. For a new link, run: {command}",
     "listening": "Listening on:",
     "sign_in": "For a sign-in link, run: {command}",
+    "rules_damaged": (
+        "The record of the rules of {user} was cut off or rewritten outside of Pilothouse, or can't be read. Every "
+        "action of {user} needs approval until {user} has checked the rules."
+    ),
     "stopping": "Stopping. Unfinished turns are saved and can be continued later.",
 }
 

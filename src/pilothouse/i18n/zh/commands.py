@@ -51,6 +51,9 @@ SERVE: Mapping[str, str] = {
     "once": "此链接可让一个浏览器登录，{seconds} 秒后失效。获取新链接：{command}",
     "listening": "监听地址：",
     "sign_in": "要获取登录链接，请运行：{command}",
+    "rules_damaged": (
+        "{user} 的规则记录在 Pilothouse 之外被截断或改写，或者无法读取。在 {user} 检查规则之前，其每个操作都需要批准。"
+    ),
     "stopping": "正在停止。未完成的轮次已保存，之后可以继续。",
 }
 

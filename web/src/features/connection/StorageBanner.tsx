@@ -1,6 +1,6 @@
 /** Shows that the server cannot save, in every conversation. */
 import { useEffect, useRef } from "react";
-import type { Health } from "../../api/schema";
+import type { Code, Health } from "../../api/schema";
 import { isUnsaved } from "../../api/types";
 import { useQuery, useAppServices, useSelector } from "../../app/appServices";
 import { useTexts } from "../../i18n/texts";
@@ -50,9 +50,14 @@ function unsavedKeys(state: State): readonly string[] {
   );
 }
 
+/** Problems with which the server can save: each conversation shows them. */
+const RULES_PROBLEMS: readonly Code[] = ["rules_cut", "rules_damaged", "audit_broken"];
+
 /** Whether the health status reports a store that cannot save. */
 export function isStoreRefused(health: Health | null): boolean {
-  return health !== null && !["ok", "stopping"].includes(health.status);
+  if (health === null || ["ok", "stopping"].includes(health.status)) return false;
+  const problems = health.problems ?? [];
+  return problems.length === 0 || problems.some((problem) => !RULES_PROBLEMS.includes(problem.code));
 }
 
 /** An open conversation that waits to be saved. The selected one reports that itself. */
