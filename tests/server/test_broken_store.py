@@ -109,10 +109,16 @@ async def test_a_missing_data_directory_is_reported_and_no_write_acknowledged(tm
     async with broken.served() as (_, client):
         context_id = await broken.world.start()
         shutil.rmtree(broken.data)
-        for path, body in ((f"/api/contexts/{context_id}/messages", {"payload": {"type": "text", "content": "x"}}),):
+        for path, body in (
+            (f"/api/contexts/{context_id}/messages", {"payload": {"type": "text", "content": "x"}}),
+            ("/api/rules", {"effect": "deny", "scope": {"tool": "execute"}}),
+            ("/api/contexts", {}),
+        ):
             problem = (await refusal(client, "POST", path, body)).problem
             assert (problem.status, problem.code) == (503, "store_unavailable")
             assert str(broken.data) in problem.detail
+        assert (await refusal(client, "GET", "/api/contexts")).problem.code == "store_unavailable"
+        assert (await client.request("GET", "/api/rules"))["items"] == [], "rules in memory can be read"
         health = await client.request("GET", "/api/health")
         assert (health["status"], health["problems"][0]["code"]) == ("failing", "store_unavailable")
 
