@@ -348,6 +348,21 @@ def test_invalid_commands_are_answered_and_do_not_end_the_conversation(command: 
     assert "Traceback" not in output
 
 
+@pytest.mark.parametrize(
+    ("language", "no_rules", "no_queue"),
+    [("C.UTF-8", "No rules yet.", "The queue is empty."), ("zh_CN.UTF-8", "还没有规则。", "队列为空。")],
+)
+def test_a_number_of_an_empty_list_is_answered_with_that_it_is_empty(
+    command: Command, language: str, no_rules: str, no_queue: str
+) -> None:
+    given = "/rules revoke 1\n/rules revoke\n/queue delete 1\n/queue edit 1 x\n/queue delete\n/queue x\n/quit\n"
+    command.environment["LANG"] = language
+    code, output, errors = command.run("--model", command.script(), given=given)
+    assert (code, errors) == (0, "")
+    assert (output.count(no_rules), output.count(no_queue)) == (2, 3)
+    assert "/queue edit N TEXT" in output, "another word is answered with the usage"
+
+
 def test_a_mode_named_like_a_command_does_not_take_its_place(command: Command) -> None:
     own = command.folder / "config.toml"
     own.write_text('[modes.rules]\nicon = "R"\n')

@@ -110,12 +110,12 @@ async def rules(runtime: Runtime, context_id: str, rest: str, language: Language
     """/rules [revoke NUMBER]"""
     current = await runtime.rules.read(context_id)
     word, _, number_text = rest.partition(" ")
-    if word == "revoke":
+    if word == "revoke" and current:
         revoked_rule = current[number(number_text, len(current)) - 1]
         await runtime.rules.revoke(revoked_rule.id, context_id=context_id)
         print(quoted(ui_text("terminal", "revoked", language, rule=translate_rule(revoked_rule, language))))
         return
-    if word:
+    if word not in ("", "revoke"):
         raise InvalidInput(Code.COMMAND_USAGE, usage="/rules, /rules revoke N")
     for count, rule in enumerate(current, start=1):
         print(quoted(f"  {count}. {translate_rule(rule, language)}"))
@@ -252,12 +252,14 @@ async def queue(runtime: Runtime, context_id: str, rest: str, language: Language
     match word:
         case "":
             pass
+        case "delete" | "edit" if not waiting:
+            pass  # the answer is that the queue is empty
         case "delete":
             await runtime.queue.delete(context_id, waiting[number(number_text, len(waiting)) - 1].item.id)
         case "edit":
             await runtime.queue.edit(context_id, waiting[number(number_text, len(waiting)) - 1].item.id, text)
         case _:
-            raise InvalidInput(Code.INVALID_NUMBER, limit=len(waiting))
+            raise InvalidInput(Code.COMMAND_USAGE, usage="/queue, /queue delete N, /queue edit N TEXT")
     waiting = await runtime.queue.read(context_id)
     for count, each in enumerate(waiting, start=1):
         shown = getattr(each.messages[0], "content", None) or getattr(each.messages[0], "path", "")
