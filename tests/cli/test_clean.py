@@ -87,7 +87,7 @@ def test_a_folder_that_is_no_data_directory_stays_as_it_is(tmp_path: Path, folde
 
 
 async def test_only_the_program_s_own_files_are_freed(tmp_path: Path) -> None:
-    await used(tmp_path)
+    await used_data_directory(tmp_path)
     data = tmp_path / "data"
     precious = [
         data / path / "precious"

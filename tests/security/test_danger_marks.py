@@ -1,8 +1,16 @@
 """The marks on the card of a command name its effects, and no others."""
 
+from random import Random
+
 import pytest
 
 from pilothouse.sandbox.shell import classify
+from pilothouse.sandbox.shell.classify import MAX_TEXTS
+from pilothouse.sandbox.shell.command_table import _TABLE
+from pilothouse.sandbox.shell.dangers import _FETCHING
+from pilothouse.sandbox.shell.global_options import PROGRAM_OPTIONS
+from pilothouse.sandbox.shell.program_dangers import _MARKS
+from pilothouse.sandbox.shell.wrappers import WRAPPERS
 
 MARKED = {
     "network": (
@@ -21,6 +29,7 @@ MARKED = {
         *("git submodule update --init", "npm $x", "pip $x list", "ssh host", "kubectl get pods"),
         *(
             "python3 -m pip install x",
+            "python3 -W ignore -mpip install x",
             "python -I -m pip download x",
             "python3.11 -m http.server",
             "python3 -m pipx run x",
@@ -183,6 +192,40 @@ def test_dangerous_effects_of_a_command_are_marked(mark: str) -> None:
 @pytest.mark.parametrize("mark", UNMARKED)
 def test_a_command_without_a_dangerous_effect_is_not_marked(mark: str) -> None:
     assert [command for command in UNMARKED[mark] if mark in classify(command).dangers] == []
+
+
+def test_every_known_program_is_classified_with_any_few_words() -> None:
+    words = [
+        "",
+        "-",
+        "--",
+        "-c",
+        "-m",
+        "-O",
+        "-o",
+        "--delete",
+        "-f",
+        "-d",
+        "x",
+        "rm",
+        "'a b'",
+        "''",
+        "$x",
+        "+",
+        "+x",
+        ":",
+    ]
+    programs = sorted({*_TABLE, *_MARKS, *_FETCHING, *PROGRAM_OPTIONS, *WRAPPERS} - {"."})
+    randomness = Random(3)
+    for program in programs:
+        for count in (0, 1, 1, 2, 3, 3):
+            assert classify(" ".join([program, *randomness.choices(words, k=count)])).lines
+
+
+def test_a_line_with_very_many_texts_for_a_shell_is_not_believed() -> None:
+    few, many = ("; ".join(["sh <<< ls"] * count) for count in (MAX_TEXTS, MAX_TEXTS + 1))
+    assert classify(few).is_complete
+    assert not classify(many).is_complete
 
 
 @pytest.mark.parametrize("program", ["python3", "python3.11", "pypy3.10", "ruby3.2", "/usr/bin/python3"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pilothouse.domain.command_line import may_contain_command
+from pilothouse.domain.command_line import may_contain_command, starts_with_words
 from pilothouse.sandbox.shell import classify
 from pilothouse.sandbox.shell.config_commands import written_setting
 from pilothouse.tools.command.git_clean import git_clean
@@ -89,3 +89,12 @@ def test_every_reader_of_git_commands_skips_the_same_options() -> None:
     command = git_command(("git", "-C", "a", "--no-pager", "-C", "b", "status", "-s"))
     assert command is not None
     assert (command.folder, command.name, command.args) == ("./a/b", "status", ("-s",))
+
+
+def test_a_rule_that_allows_a_whole_program_allows_it_with_options() -> None:
+    line = classify("npm --prefix x test").line
+    assert starts_with_words(line, ("npm",))
+    assert not starts_with_words(line, ("npm", "test")), "the rule was made for another folder"
+    assert starts_with_words(classify("git -c a.b=c push").line, ("git",))
+    assert not starts_with_words(classify("bash -c 'npm test'").line, ("npm", "test"))
+    assert not starts_with_words(classify("bash -c 'npm test'").line, ("bash",))

@@ -376,36 +376,36 @@ async def test_a_restarted_stream_has_an_event_between_the_texts(tmp_path: Path)
 
 
 async def test_a_resume_with_a_decided_call_is_told_the_decision(tmp_path: Path) -> None:
-    async with chatting(tmp_path, asks(("change", "a"), ("change", "b")), DONE) as (world, client, _):
-        first, second = data(await told(client.chat("t", "go", mode="supervised")), "interrupt")[0]["tool_calls"]
+    async with chat_client(tmp_path, calls_answer(("change", "a"), ("change", "b")), DONE) as (world, client, _):
+        first, second = data(await collected(client.chat("t", "go", mode="supervised")), "interrupt")[0]["tool_calls"]
         late = {"decisions": [{"type": "approve", "id": first["id"]}]}
-        await told(resume(client, "t", {"decisions": [{"type": "reject", "id": first["id"]}]}))
+        await collected(resume(client, "t", {"decisions": [{"type": "reject", "id": first["id"]}]}))
         both = {"decisions": [*late["decisions"], {"type": "approve", "id": second["id"]}]}
         for body in (late, both):  # while another call waits
             await refused_with_the_decision(client, body, first["id"])
         assert world.change.ran == []
-        await told(resume(client, "t", {"decisions": [{"type": "reject"}]}))
+        await collected(resume(client, "t", {"decisions": [{"type": "reject"}]}))
         await refused_with_the_decision(client, late, first["id"])  # when nothing waits
 
 
 async def test_a_resume_with_a_decided_call_of_a_sub_agent_is_told_the_decision(tmp_path: Path) -> None:
     pay = NoteTool("pay", "mutating", hold=True)
-    answers = asks(("change", "1")), asks(("change", "2")), asks(("pay", "x")), DONE, DONE, DONE
-    async with chatting(tmp_path, *answers, tools=[pay]) as (world, client, _):
+    answers = calls_answer(("change", "1")), calls_answer(("change", "2")), calls_answer(("pay", "x")), DONE, DONE, DONE
+    async with chat_client(tmp_path, *answers, tools=[pay]) as (world, client, _):
         await two_children_wait(world, tmp_path)
-        first, _ = data(await told(client.chat("t", "go")), "interrupt")[0]["tool_calls"]
-        await world.runtime.reject_all("child-a", ids=[first["id"]])
-        await world.runtime.rested("child-a")
+        first, _ = data(await collected(client.chat("t", "go")), "interrupt")[0]["tool_calls"]
+        await world.runtime.calls.reject_all("child-a", ids=[first["id"]])
+        await world.runtime.turns.rested("child-a")
         late = {"decisions": [{"type": "approve", "id": first["id"]}]}
         await refused_with_the_decision(client, late, first["id"])
         with pytest.raises(ServerError) as refused:
-            await told(resume(client, "t", {"decisions": [{"type": "approve", "id": "nobody"}]}))
+            await collected(resume(client, "t", {"decisions": [{"type": "approve", "id": "nobody"}]}))
         assert refused.value.problem.code == "unknown_call"
         pay.release.set()
-        await world.runtime.rested("t")
+        await world.runtime.turns.rested("t")
 
 
 async def refused_with_the_decision(client: Client, body: Any, call_id: str) -> None:
     with pytest.raises(CallDecided) as refused:
-        await told(resume(client, "t", body))
+        await collected(resume(client, "t", body))
     assert (refused.value.problem.status, refused.value.call_id, refused.value.verdict) == (409, call_id, "rejected")

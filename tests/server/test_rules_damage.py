@@ -15,7 +15,7 @@ async def rules_of(path: Path, user: str) -> Path:
     """The file of a user's rules log with two rules."""
     world = opened(path, ids_from=0)
     for tool in ("change", "look"):
-        await world.runtime.give_rule("deny", Scope(tool=tool), user=user)
+        await world.runtime.rules.give("deny", Scope(tool=tool), user=user)
     await world.runtime.close()
     (log,) = (path / "data/users" / user / "journal").iterdir()
     return log

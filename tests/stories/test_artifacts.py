@@ -14,7 +14,7 @@ from pilothouse.storage.files import migration
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
 from tests.support.live_contexts import live_context
-from tests.support.mcp_tools import DONE, answer_with_calls, runs, world_with_tools, writes
+from tests.support.mcp_tools import DONE, NOW, answer_with_calls, runs, world_with_tools, writes
 
 LONG = "seq 1 20000"
 

@@ -57,6 +57,15 @@ async def test_no_client_shows_a_failed_command_as_done(tmp_path: Path) -> None:
         assert (ended["status"], ended["exit_status"]) == ("failed", 3)
         (call,) = (await client.request("GET", "/api/contexts/thread/tool-calls"))["items"]
         assert (call["status"], call["exit_status"]) == ("executed", 3)
+        for language, outcome in (("en", "failed, exit code 3"), ("zh", "失败，退出代码 3")):
+            header = {"accept-language": language}
+            path = f"/api/contexts/thread/tool-calls/{call['id']}"
+            steps = (await client.request("GET", f"{path}/explain", headers=header))["items"]
+            assert outcome in steps[-1]["what"]
+            with pytest.raises(CallDecided) as caught:
+                await client.request("POST", f"{path}/approve", {}, headers=header)
+            assert outcome in caught.value.problem.detail
+            assert (caught.value.status, caught.value.problem.params["exit_status"]) == ("executed", 3)
         exported = b"".join([piece async for piece in world.runtime.exports.markdown("thread")]).decode()
         assert "failed, exit code 3" in exported
         err = io.StringIO()

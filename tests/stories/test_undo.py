@@ -434,47 +434,47 @@ async def test_a_change_fully_edited_since_is_reported_and_the_older_one_is_next
 @pytest.mark.parametrize("mode", ["agent", "review"])
 @pytest.mark.parametrize("is_new", [True, False])
 async def test_a_file_whose_mode_a_person_has_changed_since_stays(tmp_path: Path, is_new: bool, mode: str) -> None:
-    world = furnished(tmp_path, writes("a", "by the agent"), DONE, UNDO, DONE)
+    world = world_with_tools(tmp_path, writes("a", "by the agent"), DONE, UNDO, DONE)
     file = world.workspace / "a"
     if not is_new:
         file.write_text("before")
     async with world.runtime:
         context_id = await done(world)
         file.chmod(0o444)
-        await world.runtime.switch_mode(context_id, mode)
+        await world.runtime.modes.switch(context_id, mode)
         await go(world, context_id)
         assert await statuses(world, context_id) == ["executed", "failed"]
         assert (file.read_text(), mode_of(file)) == ("by the agent", 0o444)
 
 
 async def test_the_persons_undo_names_a_file_whose_mode_changed_since(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a", "new"), runs("echo new > b; echo new > c"), DONE)
+    world = world_with_tools(tmp_path, writes("a", "new"), runs("echo new > b; echo new > c"), DONE)
     for name in "abc":
         (world.workspace / name).write_text("old")
     async with world.runtime:
         context_id = await done(world)
         for name in "ab":
             (world.workspace / name).chmod(0o600)
-        result = await world.runtime.undo(context_id)
+        result = await world.runtime.workspaces.undo(context_id)
         assert result.paths == ("c",)
         assert result.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "b"})
-        assert await told(world, context_id) == [Code.UNDO_CONFLICT, Code.UNDO_SET_ASIDE]
+        assert await undo_refusal(world, context_id) == [Code.UNDO_CONFLICT, Code.UNDO_SET_ASIDE]
         assert [(world.workspace / name).read_text().strip() for name in "abc"] == ["new", "new", "old"]
         assert [mode_of(world.workspace / name) for name in "ab"] == [0o600, 0o600]
 
 
 async def test_a_write_that_changed_nothing_is_no_change_whatever_a_person_did_since(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a", "new"), writes("b", "same"), DONE)
+    world = world_with_tools(tmp_path, writes("a", "new"), writes("b", "same"), DONE)
     (world.workspace / "b").write_text("same")
     async with world.runtime:
         context_id = await done(world)
         (world.workspace / "b").chmod(0o600)
-        assert await undone(world, context_id) == ["a"]
+        assert await undo_last(world, context_id) == ["a"]
         assert mode_of(world.workspace / "b") == 0o600
 
 
 async def test_a_log_of_an_earlier_version_without_modes_after_the_call_is_undone(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a", "new"), DONE)
+    world = world_with_tools(tmp_path, writes("a", "new"), DONE)
     (world.workspace / "a").write_text("old")
     async with world.runtime:
         context_id = await done(world)
@@ -483,7 +483,7 @@ async def test_a_log_of_an_earlier_version_without_modes_after_the_call_is_undon
         files = [file for entry in entries for file in entry["files"]]
         assert [file.pop("mode_after") for file in files] == [mode_of(world.workspace / "a")]
         log.write_text("".join(f"{json.dumps(entry)}\n" for entry in entries))
-        assert await undone(world, context_id) == ["a"]
+        assert await undo_last(world, context_id) == ["a"]
         assert (world.workspace / "a").read_text() == "old"
 
 

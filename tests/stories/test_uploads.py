@@ -157,26 +157,26 @@ async def test_an_uploaded_file_cannot_be_written_and_the_error_says_what_to_do(
 
 
 async def test_a_new_file_below_the_name_of_the_uploads_is_refused_while_it_means_them_alone(tmp_path: Path) -> None:
-    ask = says(
+    ask = answer_with_calls(
         ("write_file", {"path": "uploads/new.txt", "content": "x"}),
         ("write_file", {"path": "uploads/sub/new.txt", "content": "x"}),
         ("write_file", {"path": "here/uploads/new.txt", "content": "x"}),
     )
-    made = says(("execute", {"command": "mkdir uploads"}))
-    wanted = [writes("uploads/new.txt", "x"), writes("docs/uploads/new.txt", "x"), writes("uploads.txt", "x")]
-    world = furnished(tmp_path, ask, DONE, *wanted[1:], DONE, made, wanted[0], DONE)
+    make_folder = answer_with_calls(("execute", {"command": "mkdir uploads"}))
+    writes_of_names = [writes("uploads/new.txt", "x"), writes("docs/uploads/new.txt", "x"), writes("uploads.txt", "x")]
+    world = world_with_tools(tmp_path, ask, DONE, *writes_of_names[1:], DONE, make_folder, writes_of_names[0], DONE)
     (world.workspace / "here").symlink_to(".")
     async with world.runtime:
         context_id = await world.start()
-        await world.runtime.add_file(context_id, "data.csv", b"a,b\n")
+        await world.runtime.uploads.add(context_id, "data.csv", b"a,b\n")
         refused = await answers(world, context_id)
         assert len(refused) == 3
         for text in refused:
             assert "Create the file in another folder" in text
         with pytest.raises(Conflict) as conflict:
-            await world.runtime.copy_upload(context_id, "data.csv", "uploads/new.csv")
+            await world.runtime.uploads.copy(context_id, "data.csv", "uploads/new.csv")
         assert conflict.value.reason.code is Code.UPLOADS_RESERVED
-        workspace = (await world.runtime.context(context_id)).workspace()
+        workspace = (await live_context(world.runtime, context_id)).workspace()
         with pytest.raises(ToolError):
             workspace.write("uploads/new.txt", b"x", expected=None)
         assert tree(world.workspace) == ["here"]
@@ -188,21 +188,21 @@ async def test_a_new_file_below_the_name_of_the_uploads_is_refused_while_it_mean
 
 
 async def test_without_an_upload_the_name_means_a_folder_of_the_workspace(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("uploads/new.txt", "x"), DONE)
+    world = world_with_tools(tmp_path, writes("uploads/new.txt", "x"), DONE)
     async with world.runtime:
         await answers(world, await world.start())
     assert tree(world.workspace) == ["uploads", "uploads/new.txt"]
 
 
 async def test_a_removed_folder_with_the_name_of_the_uploads_can_be_undone(tmp_path: Path) -> None:
-    world = furnished(tmp_path, says(("execute", {"command": "rm -r uploads"})), DONE)
+    world = world_with_tools(tmp_path, answer_with_calls(("execute", {"command": "rm -r uploads"})), DONE)
     (world.workspace / "uploads").mkdir()
     (world.workspace / "uploads" / "own.txt").write_text("own")
     async with world.runtime:
         context_id = await world.start()
-        await world.runtime.add_file(context_id, "data.csv", b"a,b\n")
+        await world.runtime.uploads.add(context_id, "data.csv", b"a,b\n")
         await answers(world, context_id)
-        assert (await world.runtime.undo(context_id)).paths == ("uploads/own.txt",)
+        assert (await world.runtime.workspaces.undo(context_id)).paths == ("uploads/own.txt",)
     assert (world.workspace / "uploads" / "own.txt").read_text() == "own"
 
 

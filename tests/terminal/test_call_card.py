@@ -17,8 +17,15 @@ from pilothouse.tools.mcp.definitions import MCPServerDefinition
 
 def record(tool: str, arguments: dict[str, Any], **fields: Any) -> CallRecord:
     names = ("id", "provider_id", "message_id", "turn", "digest", "fingerprint", "requested_at")
-    known = {"round": 1, "tool": tool, "display_name": tool, "arguments": arguments, "effect": "mutating", **fields}
-    return msgspec.convert({**dict.fromkeys(names, "x"), "status": "pending", **known}, CallRecord)
+    record_fields = {
+        "round": 1,
+        "tool": tool,
+        "display_name": tool,
+        "arguments": arguments,
+        "effect": "mutating",
+        **fields,
+    }
+    return msgspec.convert({**dict.fromkeys(names, "x"), "status": "pending", **record_fields}, CallRecord)
 
 
 def rows_of(call: CallRecord) -> list[str]:

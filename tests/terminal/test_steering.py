@@ -355,9 +355,9 @@ def test_invalid_commands_are_answered_and_do_not_end_the_conversation(command: 
 def test_a_number_of_an_empty_list_is_answered_with_that_it_is_empty(
     command: Command, language: str, no_rules: str, no_queue: str
 ) -> None:
-    given = "/rules revoke 1\n/rules revoke\n/queue delete 1\n/queue edit 1 x\n/queue delete\n/queue x\n/quit\n"
+    lines = "/rules revoke 1\n/rules revoke\n/queue delete 1\n/queue edit 1 x\n/queue delete\n/queue x\n/quit\n"
     command.environment["LANG"] = language
-    code, output, errors = command.run("--model", command.script(), given=given)
+    code, output, errors = command.run("--model", command.script(), stdin=lines)
     assert (code, errors) == (0, "")
     assert (output.count(no_rules), output.count(no_queue)) == (2, 3)
     assert "/queue edit N TEXT" in output, "another word is answered with the usage"

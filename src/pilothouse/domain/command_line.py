@@ -26,8 +26,9 @@ class CommandLine(Value, kw_only=True):
 
 
 def starts_with_words(line: CommandLine, words: tuple[str, ...]) -> bool:
-    """Whether the line is certainly one simple command that begins with these words."""
-    return line.is_simple and len(line.commands) == 1 and line.commands[0][: len(words)] == words
+    """Whether the line is certainly one simple command that begins with these words, as does each command that it
+    starts or is equivalent to (`npm -s test` is `npm test`)."""
+    return line.is_simple and bool(line.commands) and all(own[: len(words)] == words for own in line.commands)
 
 
 def may_contain_command(line: CommandLine, words: tuple[str, ...]) -> Certainty:

@@ -13,7 +13,7 @@ from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, Pilothous
 from pilothouse.domain.payloads import FileReferencePayload, Payload, TextPayload, check_payloads
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, name_of
 from pilothouse.domain.value import CallId, TurnId, Value
-from pilothouse.runtime.commands.calls import PersonsDecision, check_undecided
+from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.runtime.context.snapshot import ContextSnapshot
 from pilothouse.runtime.events.turn_events import BranchPosition, branch_end
 from pilothouse.server.chat_events import ChatEventEncoder, error_event, waiting_contexts
@@ -105,14 +105,17 @@ async def _resume_turn(request: RequestContext, thread_id: str, body: ResumeBody
 
 
 async def _check_undecided(
-    request: RequestContext, live: LiveContext, waiting: list[LiveContext], decisions: tuple[ResumeDecision, ...]
+    request: RequestContext,
+    live: ContextSnapshot,
+    waiting: Sequence[ContextSnapshot],
+    decisions: tuple[ResumeDecision, ...],
 ) -> None:
     """Raises: Conflict, with the decision, where a decision names a call that is decided already."""
-    pending = {record.id for each in waiting for record in await request.runtime.pending_calls(each.id)}
+    pending = {record.id for each in waiting for record in await request.runtime.calls.pending(each.id)}
     named = [CallId(decision.id) for decision in decisions if decision.id is not None]
     others = [call_id for call_id in named if call_id not in pending]
     if others:
-        await check_undecided(request.runtime, live.id, others)
+        await request.runtime.calls.check_undecided(live.id, others)
 
 
 def _has_question(live: ContextSnapshot) -> bool:

@@ -37,9 +37,9 @@ async def rules_damage(state: ServerState, reader: str) -> list[RulesDamage]:
 
 
 async def _damage_of(state: ServerState, user: str) -> list[Reason]:
-    rules = state.runtime.user_rules
+    rules = state.runtime.rules
     try:
-        await rules.load(user)
+        await rules.read(user=user)  # reads the log, if that has not happened yet
     except StoreDamaged as error:
         return [error.reason]
     except StoreError:  # the store reports this itself

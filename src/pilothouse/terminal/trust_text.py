@@ -8,7 +8,7 @@ from pilothouse.domain.deception.deceptive_text import deception_marks, lookalik
 from pilothouse.domain.deception.hidden_characters import exact_line, with_codes
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.i18n import translate_dangers, ui_text, without_padding
-from pilothouse.runtime.authorization.call_inspection import is_program_or_path
+from pilothouse.sandbox.known_names import is_program_or_path
 from pilothouse.terminal.foreign_text import quoted
 
 

@@ -13,7 +13,7 @@ from pilothouse.domain.deception import deceptive_text, word_scan
 from pilothouse.domain.deception.deceptive_text import deception_marks, is_quick, lookalike_characters
 from pilothouse.domain.deception.word_scan import MAX_CHUNK_CHARACTERS, words_of
 from pilothouse.i18n import translate_dangers, without_padding
-from pilothouse.runtime.authorization.call_inspection import is_program_or_path
+from pilothouse.sandbox.known_names import is_program_or_path
 
 CASES = Path(__file__).parents[2] / "data/deceptive_texts.jsonl"
 """Texts of calls: each deceptive, ordinary, or a gap: one that deceives and is not marked."""

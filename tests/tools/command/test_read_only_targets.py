@@ -11,7 +11,7 @@ from pilothouse.sandbox.workspace import Workspace
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 from tests.support.assertions import present
-from tests.support.mcp_tools import DONE, furnished, runs
+from tests.support.mcp_tools import DONE, runs, world_with_tools
 
 WRITES = (
     "echo x > ro.txt",
@@ -103,13 +103,13 @@ async def test_the_same_line_is_silent_where_the_file_may_be_written(folder: Pat
 
 
 async def test_a_command_on_a_read_only_file_waits_for_the_person_even_in_agent(tmp_path: Path) -> None:
-    world: World = furnished(tmp_path, runs("sed -i s/a/b/ ro.txt"), DONE)
+    world: World = world_with_tools(tmp_path, runs("sed -i s/a/b/ ro.txt"), DONE)
     file = world.workspace / "ro.txt"
     file.write_text("a\n")
     file.chmod(0o444)
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id)
-        (pending,) = await world.runtime.pending_calls(context_id)
+        (pending,) = await world.runtime.calls.pending(context_id)
         assert present(pending.reason).code is Code.FILE_READ_ONLY
     assert (file.read_text(), stat.S_IMODE(file.stat().st_mode)) == ("a\n", 0o444)

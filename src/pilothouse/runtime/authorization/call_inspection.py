@@ -2,8 +2,6 @@
 
 import asyncio
 import itertools
-import os
-import shutil
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -21,18 +19,12 @@ from pilothouse.runtime.authorization.results import current_turn, end_call
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.sandbox.file_names import with_bytes_escaped
+from pilothouse.sandbox.known_names import is_program_or_path
 from pilothouse.tools.base import CallPreview, parse_arguments
 
 MAX_ARGUMENTS_CHARACTERS = 1_000_000
 _MAX_SHOWN_CHARACTERS = 2_000
 _MAX_CHARACTERS_ON_LOOP = 20_000
-_MAX_NAME_CHARACTERS = 255
-_SHELL_COMMANDS = frozenset(
-    """
-    alias bg cd command echo eval exec exit export fg jobs kill local pwd read return set shift source sudo test time
-    trap type ulimit umask unset wait if then else fi for while do done case esac
-    """.split()  # noqa: SIM905
-)
 T = TypeVar("T")
 
 
@@ -175,15 +167,6 @@ async def _prepare_with_marks(live: LiveContext, name: str, arguments: Any, earl
     else:
         marks = await asyncio.to_thread(deception_marks, arguments, is_known_name, contents)
     return msgspec.structs.replace(preview, dangerous=(*preview.dangerous, *marks))
-
-
-def is_program_or_path(name: str, *, folder: str | None) -> bool:
-    """Whether `name` is a program, a command of the shell, an absolute path, or a path relative to `folder`."""
-    if not name or len(name) > _MAX_NAME_CHARACTERS or "\0" in name:
-        return False
-    return (
-        name in _SHELL_COMMANDS or shutil.which(name) is not None or os.path.lexists(os.path.join(folder or "/", name))
-    )
 
 
 def _decode_arguments(call: ToolCall) -> tuple[Any, CallPreview | None]:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -143,19 +144,6 @@ async def _check_decision(live: LiveContext, decision: PersonsDecision) -> None:
     if decision.digest is not None and decision.digest != record.digest:
         raise Conflict(Code.DIGEST_CHANGED, call_id=decision.id)
     check_text(decision.reason or "")
-
-
-async def check_undecided(pool: ContextPool, context_id: str, ids: Sequence[CallId]) -> None:
-    """Check that none of these calls is decided, whether of the context or of its sub-agents. Unknown calls pass.
-
-    Raises: NotFound, Conflict with the decision, StoreError.
-    """
-    live = await pool.find(context_id)
-    for member in (live.id, *await _subagents_of(pool, live)):
-        with suppress(StoreDamaged):  # of a sub-agent
-            for record in (await records_of(pool, member, ids)).values():
-                if record.status != "pending" and not record.is_question:
-                    raise _already_decided(record)
 
 
 async def _subagents_of(pool: ContextPool, live: LiveContext) -> list[ContextId]:
@@ -306,6 +294,18 @@ class CallCommands(CommandGroup):
         return await self.decide(
             context_id, await _decisions_for_pending(self._pool, context_id, "reject", ids, reason), by=by
         )
+
+    async def check_undecided(self, context_id: str, ids: Sequence[CallId]) -> None:
+        """Check that none of these calls is decided, whether of the context or of its sub-agents. Unknown calls pass.
+
+        Raises: NotFound, Conflict with the decision, StoreError.
+        """
+        live = await self._pool.find(context_id)
+        for member in (live.id, *await _subagents_of(self._pool, live)):
+            with suppress(StoreDamaged):  # of a sub-agent
+                for record in (await self.records(member, ids)).values():
+                    if record.status != "pending" and not record.is_question:
+                        raise _already_decided(record)
 
     async def pending(self, context_id: str) -> list[CallRecord]:
         """The calls that wait for a decision, in the order of the request, without questions."""

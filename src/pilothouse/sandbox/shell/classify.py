@@ -17,6 +17,8 @@ from pilothouse.sandbox.shell.wrappers import INTERPRETERS, WRAPPERS
 MAX_COMMANDS = 500
 MAX_WORDS = 20_000
 """Of all commands together: the words of a command that is started by another one count for both."""
+MAX_TEXTS = 200
+"""Texts of a line that its commands may run."""
 _MAX_NESTED = 8
 _MAX_LEADING_WORDS = 3
 _CONTINUATION = "\\\n"
@@ -132,6 +134,7 @@ class _Classifier:
         self.is_complete = True
         self.is_final = True
         self._remaining_words = MAX_WORDS
+        self._remaining_texts = MAX_TEXTS
         self._reads_script = False
         """Whether a shell of the line reads its script from its standard input."""
 
@@ -198,13 +201,16 @@ class _Classifier:
 
     def _mark_texts(self, texts: Iterable[str], depth: int) -> None:
         """Add the danger marks of texts that are not part of the line, but that one of its commands may run."""
-        if depth > _MAX_NESTED:
-            return
         for text in filter(None, texts):
+            self._remaining_texts -= 1
+            if depth > _MAX_NESTED or self._remaining_texts < 0:
+                self._raise_level(Level.LINE)
+                self.is_complete = False
+                return
             classifier = _Classifier()
-            classifier._remaining_words = self._remaining_words
+            classifier._remaining_words, classifier._remaining_texts = self._remaining_words, self._remaining_texts
             classifier.read_line(text, depth + 1)
-            self._remaining_words = classifier._remaining_words
+            self._remaining_words, self._remaining_texts = classifier._remaining_words, classifier._remaining_texts
             self.dangers |= classifier.dangers | ({"overwrite"} if classifier.redirected else set())
 
     def _raise_level(self, level: Level) -> None:

@@ -131,7 +131,7 @@ def _patch(args: Args) -> set[str]:
 def _wget(args: Args) -> set[str]:
     outputs = [
         match["value"] or (following.text if following is not None else "")
-        for word, following in zip(args, (*args[1:], None), strict=True)
+        for word, following in zip(args, (*args[1:], None), strict=False)
         if word.exact and (match := _WGET_OUTPUT.fullmatch(word.text))
     ]
     is_long = any(word.exact and word.text.startswith("--output-document") for word in args)
@@ -140,16 +140,15 @@ def _wget(args: Args) -> set[str]:
 
 def _python(args: Args) -> set[str]:
     """`python -m pip install`."""
-    for index, word in enumerate(args):
-        if has_option(word, "-m") and args[index + 1 : index + 2]:
-            module = args[index + 1].text
-            return (
-                {"network"}
-                if module in _NETWORK_MODULES
-                else set(program_dangers(plain_name(module), args[index + 2 :]))
-            )
-        if not word.exact or word.operand:
-            break
+    remaining = list(args)
+    while remaining and remaining[0].exact and not remaining[0].operand:
+        option = remaining.pop(0).text
+        module = option[2:] if option[:2] == "-m" else ""
+        if option in ("-m", "-W", "-X") and remaining:
+            value = remaining.pop(0).text
+            module = value if option == "-m" else ""
+        if module:
+            return {"network"} if module in _NETWORK_MODULES else set(program_dangers(plain_name(module), remaining))
     return set()
 
 

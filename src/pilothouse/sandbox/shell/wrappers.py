@@ -154,7 +154,7 @@ def _trap(args: Args) -> CommandEffect:
 
 def _values(args: Args, option: re.Pattern[str]) -> list[str]:
     """The values of an option, in its own word or the next."""
-    pairs = zip(args, (*args[1:], UNKNOWN), strict=True)
+    pairs = zip(args, (*args[1:], UNKNOWN), strict=False)  # there may be no arguments
     matches = ((option.fullmatch(word.text) if word.exact else None, following) for word, following in pairs)
     return [match["value"] or following.text for match, following in matches if match is not None]
 
@@ -165,7 +165,7 @@ def _runs_text(*dangers: str) -> Callable[[Args], CommandEffect]:
 
 
 def _watch(args: Args) -> CommandEffect:
-    return _anywhere(args)._replace(texts=[word.text for word in args if word.exact and word.operand])
+    return _anywhere(args)._replace(texts=[word.text for word in args if word.operand and re.search(r"\s", word.text)])
 
 
 def _alias(args: Args) -> CommandEffect:

@@ -263,8 +263,8 @@ def edit_preview(
     content_hash: str,
     shown_arguments: tuple[str, ...],
 ) -> CallPreview:
-    """The preview of an edit. `diff_and_completeness` is the diff, and whether the diff is complete. `shown_arguments` are the arguments besides the
-    path that the diff shows in full if it is complete."""
+    """The preview of an edit. `diff_and_completeness` is the diff, and whether the diff is complete. `shown_arguments`
+    are the arguments besides the path that the diff shows in full if it is complete."""
     preview, is_whole = diff_and_completeness
     return CallPreview(
         effect="mutating",
