@@ -185,7 +185,7 @@ async def _ask_for_rule_option(
         return None
     arguments = msgspec.json.encode(call.arguments).decode()
     rules = [translate_rule(offer.rule, language, origin=False, arguments=arguments) for offer in offers]
-    text = "\n".join(f"{number}.\n{quoted_line(rule, call, language)}" for number, rule in enumerate(rules, start=1))
+    text = "\n".join(quoted_line(f"{number}. {rule}", call, language) for number, rule in enumerate(rules, start=1))
     if await pager.show(text) != "seen":
         return None
     number = number_in(
