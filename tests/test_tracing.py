@@ -32,7 +32,7 @@ def traced(workspace: Path, *answers: Answer) -> tuple[World, InMemorySpanExport
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     tracing = Tracing(
-        provider.get_tracer("test"), ManualAmbient(), lambda named: world.runtime.contexts.model_of(named)
+        provider.get_tracer("test"), ManualAmbient(), lambda named: world.runtime.contexts.model_in_memory(named)
     )
     world = World(workspace, *answers, trace_change=tracing.committed, models=["other"])
     before = present(world.dependencies.trace)

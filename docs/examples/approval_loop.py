@@ -3,10 +3,20 @@
 import asyncio
 from pathlib import Path
 
-from pilothouse import ContextSnapshot, PersonsDecision, Runtime, build_runtime
-from pilothouse.domain.messages import ToolResult
-from pilothouse.domain.states import AwaitingToolApproval
-from pilothouse.runtime.events.turn_events import MessageAdded, StateEntered, TextAdded
+from pilothouse import (
+    AwaitingToolApproval,
+    AwaitingUserAnswer,
+    ContextSnapshot,
+    MessageAdded,
+    PersonsDecision,
+    QuestionAsked,
+    Runtime,
+    StateEntered,
+    SubagentWaiting,
+    TextAdded,
+    ToolResult,
+    build_runtime,
+)
 
 
 async def decide(runtime: Runtime, context_id: str) -> None:
@@ -34,6 +44,10 @@ async def main() -> None:
                     print(text, end="")
                 case StateEntered(state=AwaitingToolApproval()):
                     await decide(runtime, context_id)
+                case SubagentWaiting(context_id=subagent):
+                    await decide(runtime, subagent)
+                case StateEntered(state=AwaitingUserAnswer()) | QuestionAsked():
+                    await runtime.calls.decline(context_id)  # or `calls.answer`, where somebody can
                 case MessageAdded(message=ToolResult() as result):
                     print(f"[{result.tool}: {result.status}]")
 

@@ -3,8 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from pilothouse import build_runtime
-from pilothouse.domain.messages import Text
+from pilothouse import Text, build_runtime
 
 
 async def main() -> None:
@@ -12,10 +11,11 @@ async def main() -> None:
         context_id = await runtime.contexts.create(Path.cwd(), mode="supervised")
         await runtime.messages.send(context_id, "list")
         await runtime.turns.rested(context_id)
-        for call in await runtime.calls.pending(context_id):
-            print("may it run?", call.display_name, call.arguments)
-        await runtime.calls.approve_all(context_id)
-        await runtime.turns.rested(context_id)
+        while pending := await runtime.calls.pending(context_id):
+            for call in pending:
+                print("may it run?", call.display_name, call.arguments)
+            await runtime.calls.approve_all(context_id)
+            await runtime.turns.rested(context_id)
         for message in await runtime.messages.read(context_id):
             if isinstance(message, Text) and message.role == "assistant":
                 print(message.content)

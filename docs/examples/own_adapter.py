@@ -6,8 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from pilothouse import build_runtime
-from pilothouse.domain.messages import Text
+from pilothouse import Text, build_runtime
 from pilothouse.llm.base import Connected, Finished, ModelEvent, ModelRequest, TextDelta
 from pilothouse.llm.chat_completions import CHAT_COMPLETIONS
 

@@ -3,8 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from pilothouse import build_runtime, tool
-from pilothouse.domain.messages import Text
+from pilothouse import Text, build_runtime, tool
 
 PRICES = {"apples": 3, "pears": 4}
 

@@ -6,11 +6,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pilothouse.app import build_runtime
     from pilothouse.client import Client
-    from pilothouse.domain.errors import PilothouseError
+    from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, PilothouseError, StoreError
+    from pilothouse.domain.messages import Text, ToolResult
+    from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer
     from pilothouse.llm.base import Adapter
     from pilothouse.runtime.commands.calls import PersonsDecision
     from pilothouse.runtime.context.snapshot import ContextSnapshot
     from pilothouse.runtime.dependencies import Processor
+    from pilothouse.runtime.events.turn_events import (
+        MessageAdded,
+        QuestionAsked,
+        StateEntered,
+        SubagentWaiting,
+        TextAdded,
+        branch_end,
+    )
     from pilothouse.runtime.runtime import Runtime
     from pilothouse.settings import Settings, read_settings
     from pilothouse.tools.base import ToolContext
@@ -19,28 +29,56 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Adapter",
+    "AwaitingToolApproval",
+    "AwaitingUserAnswer",
     "Client",
+    "Conflict",
     "ContextSnapshot",
+    "InvalidInput",
+    "MessageAdded",
+    "NotFound",
     "PersonsDecision",
     "PilothouseError",
     "Processor",
+    "QuestionAsked",
     "Runtime",
     "Settings",
+    "StateEntered",
+    "StoreError",
+    "SubagentWaiting",
+    "Text",
+    "TextAdded",
     "ToolContext",
+    "ToolResult",
+    "branch_end",
     "build_runtime",
     "read_settings",
     "tool",
 ]
 _MODULES = {
     "Adapter": "llm.base",
+    "AwaitingToolApproval": "domain.states",
+    "AwaitingUserAnswer": "domain.states",
     "Client": "client",
+    "Conflict": "domain.errors",
     "ContextSnapshot": "runtime.context.snapshot",
+    "InvalidInput": "domain.errors",
+    "MessageAdded": "runtime.events.turn_events",
+    "NotFound": "domain.errors",
     "PersonsDecision": "runtime.commands.calls",
     "PilothouseError": "domain.errors",
     "Processor": "runtime.dependencies",
+    "QuestionAsked": "runtime.events.turn_events",
     "Runtime": "runtime.runtime",
     "Settings": "settings",
+    "StateEntered": "runtime.events.turn_events",
+    "StoreError": "domain.errors",
+    "SubagentWaiting": "runtime.events.turn_events",
+    "Text": "domain.messages",
+    "TextAdded": "runtime.events.turn_events",
     "ToolContext": "tools.base",
+    "ToolResult": "domain.messages",
+    "branch_end": "runtime.events.turn_events",
     "build_runtime": "app",
     "read_settings": "settings",
     "tool": "tools.function_tools",

@@ -30,7 +30,7 @@ from pilothouse.tracing import tracing_from
 
 def build_runtime(
     settings: Settings | None = None,
-    environment: Mapping[str, str] = os.environ,
+    environment: Mapping[str, str] | None = None,
     *,
     tools: Sequence[Tool[Any]] = (),
     adapter: Adapter | None = None,
@@ -45,12 +45,13 @@ def build_runtime(
 
     Raises: StoreLocked, InvalidInput.
     """
+    environment = os.environ if environment is None else environment
     settings = settings or read_settings(environment)
     ambient: Ambient = SystemAmbient()
     configuration = settings.configuration
     configuration.read_mcp_server_warnings = mcp_server_warnings
     provider = ProviderSetup(settings)
-    tracing = tracing_from(environment, ambient, lambda context_id: runtime.contexts.model_of(context_id))
+    tracing = tracing_from(environment, ambient, lambda context_id: runtime.contexts.model_in_memory(context_id))
     registry = Registry(configured_tools(settings, environment, tools))
     handle = provider.handle()
     runtime = Runtime(

@@ -16,15 +16,17 @@ from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.dependencies import RuntimeDependencies
+from pilothouse.runtime.events.hub import Hub
 from pilothouse.runtime.pool import ContextPool
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.runtime.turn.turn import Turn
+from pilothouse.storage.base import Store
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.system.ambient import SystemAmbient
 from pilothouse.tools.registry import Registry
 from tests.architecture.test_architecture import FILES, SOURCE, imports_of
 
-INTERNAL = (LiveContext, ContextPool, RuntimeDependencies, Draft, Turn)
+INTERNAL = (LiveContext, ContextPool, RuntimeDependencies, Draft, Turn, Store, Hub)
 # Modules of `runtime/` that others may import: the façade, the values that it takes and returns, and what `app` builds.
 PUBLIC = (
     "pilothouse.runtime.runtime",

@@ -39,7 +39,7 @@ def test_the_list_shows_origin_and_tools_of_each_persona(command: Command) -> No
     untrusted = "This folder has personas that aren't trusted yet. To review them, run: pilothouse trust\n"
     assert (code, output) == (0, f"{ada}execute, write_file)\n{untrusted}")
     code, output, _ = command.run("trust", "--yes")
-    assert "│ --- .pilothouse/personas/scribe.toml\n│ role = " in output, "their texts are shown"
+    assert "│ .pilothouse/personas/scribe.toml\nContents:\n│ role = " in output, "their texts are shown"
     code, output, _ = command.run("personas")
     assert output.splitlines()[1:] == [
         "scribe       scribe, writer  (from this project; only file_system)",

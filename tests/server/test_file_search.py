@@ -218,7 +218,7 @@ async def test_a_walk_that_takes_too_long_is_cut_and_marked_as_cut(
         plant(tmp_path, f"{number}/file.txt")
     async with searched_workspace(tmp_path) as here:
         clock = iter(range(10_000))
-        monkeypatch.setattr(here.world.runtime, "file_index", FileIndex(lambda: float(next(clock))))
+        monkeypatch.setattr(pool_of(here.world.runtime), "file_index", FileIndex(lambda: float(next(clock))))
         answer = await here.answer(limit=200)
         assert answer["is_cut"]
         assert len(answer["items"]) < 100

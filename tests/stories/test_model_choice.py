@@ -92,7 +92,7 @@ async def test_an_unknown_name_is_refused_with_the_known_ones_and_nothing_change
             await attempt
         assert caught.value.reason.code is Code.UNKNOWN_MODEL
     live = await world.runtime.contexts.get(context_id)
-    assert (live.model, live.core.title) == ("small", None)
+    assert (await world.runtime.contexts.model(context_id), live.core.title) == ("small", None)
     assert len((await world.runtime.contexts.list()).items) == 1
 
 

@@ -110,8 +110,9 @@ async def run(
                 await runtime.calls.decline(context_id, by="runtime")
         if isinstance(event, SubagentWaiting):
             child = await runtime.contexts.get(event.context_id)
-            while child.questions:
-                await runtime.calls.decline(child.id, by="runtime")
+            while child.has_questions:
+                with suppress(RequestError):
+                    await runtime.calls.decline(child.id, by="runtime")
                 child = await runtime.contexts.get(child.id)
             if child.is_waiting:  # a script cannot decide: the call stays pending for a person
                 context_id = child.id

@@ -22,6 +22,7 @@ from pilothouse.runtime.commands.rules import RuleCommands
 from pilothouse.runtime.commands.tools import ToolCommands
 from pilothouse.runtime.commands.turns import TurnCommands
 from pilothouse.runtime.commands.uploads import UploadCommands
+from pilothouse.runtime.commands.user_documents import DocumentCommands
 from pilothouse.runtime.commands.workspaces import WorkspaceCommands
 from pilothouse.runtime.compression.commands import CompressionCommands
 from pilothouse.runtime.dependencies import RuntimeDependencies
@@ -31,7 +32,6 @@ from pilothouse.runtime.pool import ContextPool
 from pilothouse.runtime.request.preview import WindowCommands
 from pilothouse.runtime.turn.subagents import delegate
 from pilothouse.sandbox import confinement
-from pilothouse.storage.base import DocumentStore
 from pilothouse.system.ambient import Ambient
 
 
@@ -60,6 +60,7 @@ class Runtime:
         self.tools = ToolCommands(pool)
         self.mcp_servers = MCPServerCommands(pool)
         self.providers = ProviderCommands(pool)
+        self.documents = DocumentCommands(pool)
 
     @property
     def kernel(self) -> Kernel:
@@ -74,11 +75,6 @@ class Runtime:
     def publish(self, signal: Signal) -> None:
         """Publish a signal to its subscribers."""
         self._dependencies.hub.publish(signal)
-
-    @property
-    def documents(self) -> DocumentStore:
-        """Small documents of users, such as their sessions."""
-        return self._dependencies.store
 
     @property
     def ambient(self) -> Ambient:

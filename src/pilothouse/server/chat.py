@@ -119,7 +119,7 @@ async def _check_undecided(
 
 
 def _has_question(live: ContextSnapshot) -> bool:
-    return isinstance(live.state, AwaitingUserAnswer) or bool(live.questions)
+    return isinstance(live.state, AwaitingUserAnswer) or live.has_questions
 
 
 def _select_context(waiting: Sequence[ContextSnapshot], context_id: str | None) -> ContextSnapshot:

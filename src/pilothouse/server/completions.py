@@ -112,7 +112,7 @@ async def _complete(request: RequestContext, body: CompletionBody, slot: StreamS
     return Completion(
         id=f"chatcmpl-{sent.message_id}",
         created=int(request.runtime.ambient.now()),
-        model=turn.live.model,
+        model=await request.runtime.contexts.model(turn.live.id),
         choices=(Choice(message={"role": "assistant", "content": text + _remark(turn)}, finish_reason=finish_reason),),
         usage=_usage(usage_before, turn.live.core.usage),
     )
@@ -160,7 +160,7 @@ async def _encode_chunks(
         "id": f"chatcmpl-{message_id}",
         "object": "chat.completion.chunk",
         "created": int(request.runtime.ambient.now()),
-        "model": turn.live.model,
+        "model": await request.runtime.contexts.model(turn.live.id),
     }
     yield _encode_chunk(header, {"role": "assistant", "content": ""})
     async for chunk in turn.text():

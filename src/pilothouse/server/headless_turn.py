@@ -64,7 +64,7 @@ class HeadlessTurn:
         return not is_open or isinstance(live.state, Failed | WaitingForRecovery)
 
     async def _reject(self, waiting: ContextSnapshot) -> None:
-        if waiting.questions:
+        while waiting.has_questions:
             await self._runtime.calls.decline(waiting.id, by="runtime")
             waiting = await self._runtime.contexts.get(waiting.id)
         explanation = translate(Reason(Code.NOBODY_HERE))
@@ -95,7 +95,7 @@ class HeadlessTurn:
                         yield text_piece
         finally:
             stopping.cancel()
-        with suppress(Conflict):  # the runtime is closing
+        with suppress(Conflict, NotFound, StoreError):  # the runtime is closing, or the context was deleted
             self.live = await self._runtime.contexts.get(self.live.id)
         self._record_end()
 

@@ -36,6 +36,7 @@ async def context_view(runtime: Runtime, live: ContextSnapshot) -> ContextView:
     writer = live.streaming
     turn = core.turn
     forks = await runtime.contexts.forks(live.id)
+    model = await runtime.contexts.model(live.id)
     return ContextView(
         context_id=live.id,
         version=version,
@@ -56,7 +57,7 @@ async def context_view(runtime: Runtime, live: ContextSnapshot) -> ContextView:
             for name, branch in branches.items()
         },
         workspace=core.workspace,
-        config=ConfigView(persona=core.persona, policy=core.policy, model=live.model, rules=core.rules),
+        config=ConfigView(persona=core.persona, policy=core.policy, model=model, rules=core.rules),
         usage=core.usage,
         pins=core.pins,
         queued=len(core.queue),

@@ -158,7 +158,7 @@ class SessionManager:
 
     async def _save(self, session: Session) -> None:
         stored = msgspec.structs.replace(session, warning=None)
-        await self._runtime.documents.put_document(session.user_id, _DOCUMENT_NAME, msgspec.json.encode(stored))
+        await self._runtime.documents.write(session.user_id, _DOCUMENT_NAME, msgspec.json.encode(stored))
         self._cache[session.user_id] = session
         self._runtime.publish(SessionChanged(user_id=session.user_id, version=session.version))
 
@@ -169,9 +169,9 @@ class SessionManager:
         return session
 
     async def _read(self, user: str) -> Session:
-        store = self._runtime.documents
+        documents = self._runtime.documents
         try:
-            data = await store.document(user, _DOCUMENT_NAME)
+            data = await documents.read(user, _DOCUMENT_NAME)
         except StoreDamaged as error:
             return Session(user_id=user, warning=error.reason)
         if data is None:
@@ -180,7 +180,7 @@ class SessionManager:
             return msgspec.structs.replace(_DECODER.decode(data), user_id=user)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             # Without this copy, the next write would destroy the damaged document; an error here propagates.
-            backup = await store.put_document_aside(user, _DOCUMENT_NAME, data)
+            backup = await documents.set_aside(user, _DOCUMENT_NAME, data)
             warning = Reason(Code.SESSION_DAMAGED, {"detail": str(error), "kept": backup})
             _LOG.warning(translate(warning))
             return Session(user_id=user, warning=warning)

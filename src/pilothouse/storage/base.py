@@ -59,20 +59,7 @@ class UserLog(Value):
         return not any(entry.hash == self.noted.hash for entry in self.entries if entry.sequence == self.noted.count)
 
 
-class DocumentStore(Protocol):
-    """Small documents of users, such as a session."""
-
-    async def document(self, user: str, name: str) -> bytes | None:
-        """A small document of a user. Raises: InvalidInput for an invalid user name, StoreDamaged."""
-
-    async def put_document(self, user: str, name: str, data: bytes) -> None:
-        """Replace a document as a whole, durably. Raises: StoreRefused; then the old document is unchanged."""
-
-    async def put_document_aside(self, user: str, name: str, data: bytes) -> str:
-        """Preserve the bytes of an unreadable document, out of use; returns their place. Raises: StoreRefused."""
-
-
-class Store(DocumentStore, Protocol):
+class Store(Protocol):
     async def create(self, change: Change) -> int:
         """Commit a new context for the first time; returns its version. Raises: Conflict, StoreError."""
 
@@ -132,6 +119,15 @@ class Store(DocumentStore, Protocol):
 
     async def accept_user_log(self, user: str) -> None:
         """Accept the log as it is now, whatever head was noted before."""
+
+    async def document(self, user: str, name: str) -> bytes | None:
+        """A small document of a user. Raises: InvalidInput for an invalid user name, StoreDamaged."""
+
+    async def put_document(self, user: str, name: str, data: bytes) -> None:
+        """Replace a document as a whole, durably. Raises: StoreRefused; then the old document is unchanged."""
+
+    async def put_document_aside(self, user: str, name: str, data: bytes) -> str:
+        """Preserve the bytes of an unreadable document, out of use; returns their place. Raises: StoreRefused."""
 
     async def contexts(self) -> list[ContextSummary]:
         """Newest first."""

@@ -89,9 +89,8 @@ async def model(runtime: Runtime, context_id: str, name: str, language: Language
     """/model [NAME | none]"""
     if name:
         await runtime.contexts.change(context_id, model=name if name != "none" else None)
-    live = await runtime.contexts.get(context_id)
-    names = ", ".join(runtime.providers.models)
-    print(quoted(ui_text("terminal", "model", language, name=live.model, allowed=names)))
+    present, names = await runtime.contexts.model(context_id), ", ".join(runtime.providers.models)
+    print(quoted(ui_text("terminal", "model", language, name=present, allowed=names)))
 
 
 async def overview(runtime: Runtime, context_id: str, _: str, language: Language) -> None:

@@ -3,13 +3,14 @@
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
 import msgspec
 
-from pilothouse.domain.calls import OPEN_STATUSES, Approval, CallRecord, Status
+from pilothouse.domain.calls import OPEN_STATUSES, Approval, CallRecord, Status, fingerprint_of
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreDamaged
 from pilothouse.domain.explanations import Explanation, explain
@@ -38,6 +39,7 @@ from pilothouse.runtime.commands.modes import redecide_descendants
 from pilothouse.runtime.commands.rules import chosen_rule, put_rule, released_by
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.context.snapshot import own_copy
 from pilothouse.runtime.pool import ContextPool
 from pilothouse.runtime.turn.turn import turn_of
 from pilothouse.tools.base import CallPreview
@@ -105,11 +107,11 @@ async def _inspect_edits(
         record = live.calls.get(CallId(decision.id))
         if record is not None and decision.arguments is not None and decision.arguments != record.arguments:
             preview = previewed.get(decision.id)
-            if preview is None or preview.arguments != decision.arguments:
-                preview = await reinspect_call(live, record, decision.arguments)
+            if preview is None or preview.fingerprint != fingerprint_of(preview.tool, decision.arguments):
+                preview = await reinspect_call(live, record, deepcopy(decision.arguments))
             if decision.edited_digest not in (None, preview_digest(preview)):
                 raise Conflict(Code.DIGEST_CHANGED, call_id=decision.id)
-            edited[decision.id] = preview
+            edited[decision.id] = own_copy(preview)
     return edited
 
 
@@ -256,7 +258,7 @@ class CallCommands(CommandGroup):
             if can_start(live):
                 start_calls(turn_of(live), draft)
             await live.commit(draft, state_after_decisions(live, draft), then=lambda: self._pool.drive(live))
-            records = [draft.call(CallId(decision.id)) for decision in decisions]
+            records = [own_copy(draft.call(CallId(decision.id))) for decision in decisions]
         for rule in new_rules:
             if rule.lifetime.context is None:
                 await self._pool.user_rules.give(live.core.owner, rule, by=by)
@@ -272,15 +274,14 @@ class CallCommands(CommandGroup):
             raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
         if record.status != "pending" or record.id not in live.calls:
             raise _already_decided(record)
-        return await reinspect_call(live, record, arguments)
+        return await reinspect_call(live, record, deepcopy(arguments))
 
     async def approve_all(
         self, context_id: str, *, ids: Sequence[str] | None = None, by: str = "local"
     ) -> list[CallRecord]:
-        """Approve all pending calls, or those named."""
-        return await self.decide(
-            context_id, await _decisions_for_pending(self._pool, context_id, "approve", ids), by=by
-        )
+        """Approve all pending calls, or those named. Nothing happens where no call is pending."""
+        decisions = await _decisions_for_pending(self._pool, context_id, "approve", ids)
+        return await self.decide(context_id, decisions, by=by) if decisions else []
 
     async def reject_all(
         self,
@@ -290,10 +291,9 @@ class CallCommands(CommandGroup):
         reason: str | None = None,
         by: str = "local",
     ) -> list[CallRecord]:
-        """Reject all pending calls, or those named, with one reason."""
-        return await self.decide(
-            context_id, await _decisions_for_pending(self._pool, context_id, "reject", ids, reason), by=by
-        )
+        """Reject all pending calls, or those named, with one reason. Nothing happens where no call is pending."""
+        decisions = await _decisions_for_pending(self._pool, context_id, "reject", ids, reason)
+        return await self.decide(context_id, decisions, by=by) if decisions else []
 
     async def check_undecided(self, context_id: str, ids: Sequence[CallId]) -> None:
         """Check that none of these calls is decided, whether of the context or of its sub-agents. Unknown calls pass.
@@ -310,17 +310,20 @@ class CallCommands(CommandGroup):
     async def pending(self, context_id: str) -> list[CallRecord]:
         """The calls that wait for a decision, in the order of the request, without questions."""
         live = await self._pool.find(context_id)
-        return [call for call in live.draft().round_calls() if call.status == "pending" and not call.is_question]
+        pending = (call for call in live.draft().round_calls() if call.status == "pending")
+        return [own_copy(call) for call in pending if not call.is_question]
 
     async def open_questions(self, context_id: str) -> list[CallRecord]:
+        """The `ask_user` calls that wait for an answer, and the questions of running calls, as calls."""
         live = await self._pool.find(context_id)
-        return [call for call in live.draft().round_calls() if call.status == "pending" and call.is_question]
+        pending = (call for call in live.draft().round_calls() if call.status == "pending")
+        return [own_copy(call) for call in pending if call.is_question]
 
     async def get(self, context_id: str, call_id: str) -> CallRecord:
         """A call of a context, open or ended. Raises: NotFound."""
         live = await self._pool.find(context_id)
         record = live.calls.get(CallId(call_id))
-        return record or await self._pool.dependencies.store.call(live.id, CallId(call_id))
+        return own_copy(record or await self._pool.dependencies.store.call(live.id, CallId(call_id)))
 
     async def read(
         self, context_id: str, *, status: Status | None = None, cursor: str | None = None, limit: int = 50
@@ -329,7 +332,7 @@ class CallCommands(CommandGroup):
         live = await self._pool.find(context_id)
         if status in OPEN_STATUSES:  # every open call belongs to the open turn
             calls = [call for call in live.draft().round_calls() if call.status == status]
-            return CallPage(tuple(call for call in calls if status != "pending" or not call.is_question))
+            return CallPage(tuple(own_copy(call) for call in calls if status != "pending" or not call.is_question))
         ids = [
             call_id
             for call_id in await self._pool.dependencies.store.call_ids(live.id)
@@ -347,7 +350,7 @@ class CallCommands(CommandGroup):
         in_memory = {call_id: live.calls[call_id] for call_id in ids if call_id in live.calls}
         other_ids = [call_id for call_id in ids if call_id not in in_memory]
         stored = await self._pool.dependencies.store.calls(live.id, other_ids) if other_ids else []
-        return {**in_memory, **{call.id: call for call in stored}}
+        return {call.id: own_copy(call) for call in (*in_memory.values(), *stored)}
 
     async def decline(self, context_id: str, *, call_id: str | None = None, by: str = "local") -> None:
         """Decline a question of a running call: the oldest, or the one named. The asking server is informed.
@@ -392,7 +395,8 @@ class CallCommands(CommandGroup):
             await live.commit(draft, state_after_decisions(live, draft), then=lambda: self._pool.drive(live))
 
     async def output(self, context_id: str, call_id: str) -> Path:
-        """The file with the whole output of a call. Raises: NotFound."""
+        """The file with the whole output of a call whose result is shortened. Raises: NotFound, also where the result
+        is the whole output."""
         live = await self._pool.find(context_id)
         record = await self.get(context_id, call_id)
         path = live.artifacts.output_of(record.id) if live.artifacts is not None else None

@@ -182,8 +182,12 @@ class ContextCommands(CommandGroup):
         """The contexts that are in memory."""
         return tuple(snapshot_of(live) for live in self._pool.in_memory())
 
-    def model_of(self, context_id: ContextId) -> str:
-        """The model that a context in memory would use now; the runtime's model for another context."""
+    async def model(self, context_id: str) -> str:
+        """The model that the next request of a context would use. Raises: NotFound, InvalidInput, StoreError."""
+        return (await self._pool.find(context_id)).model
+
+    def model_in_memory(self, context_id: ContextId) -> str:
+        """The model of a context that is in memory; the runtime's model for another context."""
         return self._pool.model_of(context_id)
 
     def folder(self, context_id: str) -> Path | None:

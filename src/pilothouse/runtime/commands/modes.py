@@ -48,8 +48,6 @@ class ModeSwitch(Value):
     """Calls that were rejected or denied."""
     waiting: tuple[CallId, ...] = ()
     """Calls that wait for the person."""
-    """Calls that wait for the person."""
-    """Calls that wait for the person."""
 
 
 class ModeCommands(CommandGroup):

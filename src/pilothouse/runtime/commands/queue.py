@@ -32,7 +32,7 @@ class QueueCommands(CommandGroup):
     """Messages that wait for the end of the open turn."""
 
     async def read(self, context_id: str) -> list[QueuedMessage]:
-        """The queued messages, first in first. Raises: NotFound, StoreError."""
+        """The queued messages, oldest first. Raises: NotFound, StoreError."""
         live = await self._pool.find(context_id)
         result = []
         for item in live.core.queue:

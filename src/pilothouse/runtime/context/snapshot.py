@@ -1,7 +1,11 @@
 """`ContextSnapshot`: a context at one instant, as the façade returns it. A snapshot does not change."""
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
+from types import MappingProxyType
+
+import msgspec
 
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord
@@ -20,7 +24,13 @@ class StreamingMessage(Value):
     """How many of its deltas are stored and signalled."""
 
 
-@dataclass(frozen=True, slots=True)
+def own_copy(record: CallRecord) -> CallRecord:
+    """A record with arguments of its own. Whoever changes the arguments must not change what runs."""
+    copied: CallRecord = msgspec.structs.replace(record, arguments=deepcopy(record.arguments))
+    return copied
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ContextSnapshot:
     """A context at one instant."""
 
@@ -28,18 +38,16 @@ class ContextSnapshot:
     state: State
     version: int
     branches: Mapping[str, Branch]
-    calls: Mapping[CallId, CallRecord]
-    """The calls of the open turn."""
+    records: tuple[CallRecord, ...]
+    """The runtime's own records of the open turn's calls. Use `calls`."""
     damage: tuple[Reason, ...]
     """Damage of the stored data. Until a person accepts it, every call asks."""
-    model: str
-    """The model that the next request would use."""
     is_driven: bool
     """Whether a task works on the context."""
     is_waiting: bool
     """Whether a person must decide a call or answer a question."""
-    questions: tuple[CallRecord, ...]
-    """The open questions of running calls."""
+    has_questions: bool
+    """Whether a running call has an open question."""
     streaming: StreamingMessage | None
     output_tails: Mapping[CallId, str]
     """By running call: the last characters of its output."""
@@ -49,6 +57,11 @@ class ContextSnapshot:
     @property
     def id(self) -> ContextId:
         return self.core.context_id
+
+    @property
+    def calls(self) -> dict[CallId, CallRecord]:
+        """The calls of the open turn."""
+        return {record.id: own_copy(record) for record in self.records}
 
     @property
     def is_resting(self) -> bool:
@@ -61,14 +74,13 @@ def snapshot_of(live: LiveContext) -> ContextSnapshot:
         core=live.core,
         state=live.state,
         version=live.version,
-        branches=dict(live.branches),
-        calls=dict(live.calls),
+        branches=MappingProxyType(dict(live.branches)),
+        records=tuple(live.calls.values()),
         damage=live.damage,
-        model=live.model,
         is_driven=live.task is not None,
         is_waiting=live.is_waiting(),
-        questions=tuple(live.calls_with_questions()),
+        has_questions=bool(live.calls_with_questions()),
         streaming=StreamingMessage(writer.message_id, writer.flushed) if writer is not None else None,
-        output_tails={call_id: output.tail for call_id, output in live.live_outputs.items()},
+        output_tails=MappingProxyType({call_id: output.tail for call_id, output in live.live_outputs.items()}),
         waiting_subagents=tuple(snapshot_of(child) for child in live.subagents_waiting()),
     )

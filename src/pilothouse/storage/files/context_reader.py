@@ -10,7 +10,7 @@ from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import SentKey
-from pilothouse.domain.errors import NotFound
+from pilothouse.domain.errors import NotFound, os_error_text
 from pilothouse.domain.messages import Message
 from pilothouse.domain.value import CallId, MessageId
 from pilothouse.storage.base import damaged_message
@@ -42,7 +42,9 @@ class ContextReader:
     def _message(self, message_id: MessageId) -> Message:
         try:
             return _MESSAGE.decode(self._bytes(self.tail.messages.get(message_id), self.folder.message(message_id)))
-        except (OSError, ValueError, msgspec.MsgspecError) as error:
+        except OSError as error:
+            return damaged_message(message_id, os_error_text(error))
+        except (ValueError, msgspec.MsgspecError) as error:
             return damaged_message(message_id, str(error))
 
     def has_message(self, message_id: MessageId) -> bool:
