@@ -227,7 +227,7 @@ def test_a_signal_goes_to_no_process_that_has_left_the_command(tmp_path: Path) -
 def test_a_command_that_the_kernel_cannot_confine_is_not_started(tmp_path: Path, kernel: Kernel) -> None:
     confined = confinement.read_only_confinement([str(tmp_path)], {"PATH": PATH}, with_kernel=kernel)
     output = run("echo started", tmp_path, confined, None)
-    assert output.startswith("[not started: the kernel has less of Landlock")
+    assert output.startswith("[not started: the kernel's Landlock ABI is too old")
 
 
 # a command that is kept to its workspace

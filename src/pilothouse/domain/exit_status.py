@@ -7,7 +7,7 @@ _FIRST_SIGNAL = 128
 
 
 def is_failure(exit_status: int | None) -> bool:
-    """Whether a command ran and failed. None stands for a call of another tool."""
+    """Whether a command ran and failed. None: the call ran no command."""
     return exit_status is not None and exit_status != 0
 
 

@@ -82,8 +82,8 @@ def abi() -> int:
 
 
 def confine(grants: list[Grant], *, network: bool, version: int) -> None:
-    """Confine this process to the grants for good, with the rights of a version of the ABI. Without `network` it can
-    make no connection, and send signals to no process outside, as far as the version covers that. Raises: OSError."""
+    """Restrict this process to the grants permanently, with the rights of an ABI version. Without `network`, also block
+    TCP (ABI 4) and signals to outside processes (ABI 6). Raises: OSError."""
     handled = sum(rights for since, rights in _RIGHTS_BY_ABI if version >= since)
     net = 0 if network or version < 4 else _NET_TCP
     ruleset = _create(handled, net, 0 if network or version < 6 else _SCOPES, version)

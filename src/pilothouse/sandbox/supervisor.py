@@ -150,7 +150,7 @@ def _execute(restrictions: _Restrictions, argv: list[str]) -> None:
         null_fd = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null_fd, 0)
         if landlock.abi() < restrictions.version:
-            raise OSError("the kernel has less of Landlock than the command must be confined with")
+            raise OSError("the kernel's Landlock ABI is too old for this sandbox")
         if restrictions.version:
             has_network = restrictions.kind != "read_only"
             landlock.confine(restrictions.grants, network=has_network, version=restrictions.version)
@@ -171,7 +171,7 @@ def _filter_system_calls(restrictions: _Restrictions) -> None:
     """Deny the system calls that Landlock does not cover. Raises: OSError."""
     machine = os.uname().machine
     if restrictions.kind == "workspace" and not restrictions.has_filter:
-        raise OSError("the command must be confined with a filter of system calls")
+        raise OSError("this sandbox requires a seccomp filter")
     if restrictions.kind == "no" or not restrictions.has_filter:
         return
     if not seccomp.is_available():

@@ -59,7 +59,7 @@ class NotebookEdit:
 
     async def run(self, arguments: NotebookEditArguments, context: ToolContext) -> str:
         links = await until_cancelled(lambda is_stopped: _run(arguments, context, is_stopped))
-        verb = {"replace": "Replaced", "insert": "Put in", "delete": "Took out"}[arguments.action]
+        verb = {"replace": "Replaced", "insert": "Inserted", "delete": "Deleted"}[arguments.action]
         return f"{verb} cell {arguments.cell} of {arguments.path}.{links}"
 
 

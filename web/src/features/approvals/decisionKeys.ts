@@ -2,11 +2,12 @@
 import { GRACE_MS } from "../../app/focusPolicy";
 import { readStorage, writeStorage } from "../../app/storage";
 
-/** `look` moves the focus to the card, `leave` moves it back to the composer; neither decides anything. */
+/** `focus` moves the focus to the card, `leaveCard` moves it back to the composer; neither decides anything. */
 export type Decision = "approve" | "always" | "reject" | "reason" | "approveAll" | "rejectAll" | "focus" | "leaveCard";
 
 /**
- * The element on which the key was pressed. `control`: a button or checkbox of the card, which handles Enter itself.
+ * The element on which the key was pressed. `card`: the card itself. `body`: no element has the focus.
+ * `control`: a button or checkbox of the card, which handles Enter itself.
  * `composer`: the empty composer. `elsewhere`: any other field, menu or dialog.
  */
 export type FocusPlace = "card" | "control" | "body" | "composer" | "elsewhere";

@@ -94,7 +94,7 @@ STEERING: Mapping[Code, str] = {
     ),
     Code.RULES_DAMAGED: (
         "Your saved rules couldn't be read in full ({detail}); the damaged data is kept. Every action needs your "
-        "approval until you revoke the rule that stands in for it."
+        "approval until you revoke the rule that asks about every tool."
     ),
     Code.PROCESSOR_FAILED: "A message processor failed: {detail}",
     Code.INVALID_PATH: "Invalid path {path!r}.",
