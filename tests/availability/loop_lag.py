@@ -6,7 +6,6 @@ thread does not: the loop gets its turn every few milliseconds.
 
 import asyncio
 import contextlib
-import gc
 import hashlib
 import time
 from collections.abc import Iterator
@@ -38,15 +37,11 @@ class LoopWatch:
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        # As in the server: what the test process holds already is not collected while the loop is watched.
-        gc.collect()
-        gc.freeze()
         task = asyncio.ensure_future(self._tick())
         try:
             yield
         finally:
             task.cancel()
-            gc.unfreeze()
 
     async def _tick(self) -> None:
         cpu, wall = time.process_time(), time.monotonic()

@@ -2,6 +2,7 @@
 watched."""
 
 import asyncio
+import gc
 import json
 import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -49,6 +50,15 @@ SPECIAL: dict[str, list[dict[str, Any]]] = {
     "notebook_edit": [{"path": "book.ipynb", "cell": 1, "source": "x\n" * 50_000}],
     "execute": [{"command": "yes | head -c 3000000"}],
 }
+
+
+@pytest.fixture(autouse=True)
+def frozen_heap() -> Iterator[None]:
+    """As in the server, objects that the process held before are not collected again while the loop is watched."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def fill(folder: Path) -> None:
