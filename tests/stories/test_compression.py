@@ -19,7 +19,17 @@ from pilothouse.runtime.limits import Limits
 from pilothouse.testing.provider import FakeProvider
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
-from tests.support.full_windows import MANY_WORDS, ROOMY, SMALL, WORDS, Model, SmallWindowWorld, look_calls, text_of
+from tests.support.full_windows import (
+    MANY_WORDS,
+    ROOMY,
+    SMALL,
+    WORDS,
+    Model,
+    SmallWindowWorld,
+    look_calls,
+    own_count,
+    text_of,
+)
 from tests.support.held_store import DELEGATES, child_of
 from tests.support.live_contexts import live_context, live_context_at_rest
 from tests.support.scale import HANG_SECONDS
@@ -513,7 +523,11 @@ async def test_token_counts_of_the_provider_correct_the_meter_and_the_trigger(tm
     context_id = await world.start()
     live = await live_context(world.runtime, context_id)
     plain = (await world.runtime.window.meter(context_id)).tokens
-    world.model.reports = lambda: round(live.turn.request_tokens * 1.5) if live.turn is not None else 0
+
+    async def reported() -> int:
+        return round(await own_count(live) * 1.5)
+
+    world.model.reports = reported
     await world.turn(context_id, "hello")
     assert live.core.token_ratio == pytest.approx(1.5, abs=0.01)
     meter = await world.runtime.window.meter(context_id)
@@ -532,7 +546,11 @@ async def test_token_counts_of_one_model_do_not_correct_another(tmp_path: Path) 
     world = SmallWindowWorld(tmp_path, models=("other",))
     context_id = await world.start()
     live = await live_context(world.runtime, context_id)
-    world.model.reports = lambda: round(live.turn.request_tokens * 2) if live.turn is not None else 0
+
+    async def reported() -> int:
+        return round(await own_count(live) * 2)
+
+    world.model.reports = reported
     await world.turn(context_id, "hello")
     doubled = (await world.runtime.window.meter(context_id)).tokens
     await world.runtime.contexts.change(context_id, model="other")
@@ -548,7 +566,11 @@ async def test_implausible_token_counts_of_a_provider_are_ignored(tmp_path: Path
     world = SmallWindowWorld(tmp_path)
     context_id = await world.start()
     live = await live_context(world.runtime, context_id)
-    world.model.reports = lambda: round(live.turn.request_tokens * factor) if live.turn is not None else 0
+
+    async def reported() -> int:
+        return round(await own_count(live) * factor)
+
+    world.model.reports = reported
     await world.turn(context_id, "hello")
     assert live.core.token_ratio == 1.0
 

@@ -300,7 +300,7 @@ async def test_a_draft_kept_during_another_commit_is_not_lost(tmp_path: Path) ->
     store.refuses = lambda _, change: any(isinstance(message, ToolResult) for message in change.messages)
     await world.runtime.messages.send(context_id, "go")
     live = await live_context(world.runtime, context_id)
-    while live.unsaved is None:
+    while live.pending.refused is None:
         await asyncio.sleep(0.001)
     store.refuses = no_write
     store.commit_seconds = 0.05
@@ -328,7 +328,7 @@ async def test_no_call_starts_while_a_refused_draft_is_retried(tmp_path: Path) -
     store.refuses = lambda _, change: any(isinstance(message, ToolResult) for message in change.messages)
     await world.runtime.messages.send(context_id, "go")
     live = await live_context(world.runtime, context_id)
-    while live.unsaved is None:
+    while live.pending.refused is None:
         await asyncio.sleep(0.001)
     store.refuses = no_write
     with pytest.raises(Conflict):

@@ -269,7 +269,11 @@ async def test_the_window_after_a_compression_equals_the_next_request(tmp_path: 
 
 async def test_with_the_providers_count_the_parts_still_add_up_to_the_figure_that_is_shown(tmp_path: Path) -> None:
     world = SmallWindowWorld(tmp_path)
-    world.model.reports = lambda: 1000
+
+    async def reported() -> int:
+        return 1000
+
+    world.model.reports = reported
     context_id = await world.start()
     await world.runtime.branches.set_prompt_addition(context_id, WORDS * 9)
     await world.turn(context_id, WORDS)

@@ -1,7 +1,7 @@
 """Small windows that fill quickly: a model that never runs out of answers, and conversations on the brink."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from itertools import groupby
 from pathlib import Path
@@ -17,6 +17,8 @@ from pilothouse.domain.value import ContextId
 from pilothouse.llm.base import ModelEvent, ModelRequest, Purpose
 from pilothouse.llm.script import Answer, Player, Script, ScriptedCall
 from pilothouse.llm.scripted import ScriptedAdapter
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.request.builder import count_tokens, load_history, make_outline
 from pilothouse.testing.world import World
 from tests.support.valid_requests import assert_valid_request
 
@@ -24,6 +26,13 @@ SMALL = Budget(tokens=3000)
 ROOMY = Budget(tokens=6000)  # here the last messages alone are less than the target
 WORDS = "word " * 70  # about eighty tokens
 MANY_WORDS = "word " * 400  # about four hundred and fifty
+
+
+async def own_count(live: LiveContext) -> int:
+    """The tokens of a turn's present request by our own count."""
+    branch = live.core.active_branch
+    outline = await make_outline(live, branch)
+    return count_tokens(live, outline, await load_history(live, branch, outline)).total
 
 
 class _Endless(Player):
@@ -50,7 +59,7 @@ class Model(ScriptedAdapter):
         self._player = _Endless(Script(turn=tuple(turn), summary=tuple(summary)))
         self.hold = False
         self.requested, self.release = asyncio.Event(), asyncio.Event()
-        self.reports: Callable[[], int] | None = None
+        self.reports: Callable[[], Awaitable[int]] | None = None
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         if self.hold and request.purpose == "summary":
@@ -60,7 +69,7 @@ class Model(ScriptedAdapter):
             async for event in events:
                 yield event
         if self.reports is not None and request.purpose == "turn":
-            usage = Usage(input_tokens=self.reports(), output_tokens=1)
+            usage = Usage(input_tokens=await self.reports(), output_tokens=1)
             for event in Answer(usage=usage).events():
                 yield event
 

@@ -179,7 +179,7 @@ class ContextPool:
 
         Raises: StoreError; then the context keeps waiting for the store.
         """
-        if live.turn is not None or live.unsaved is not None:
+        if live.turn is not None or live.pending.refused is not None:
             await store_unsaved_change(live)
         else:  # recovery after a crash has not been stored yet
             await self._recover(live)

@@ -24,7 +24,6 @@ from pilothouse.runtime.authorization.policy_snapshot import snapshot_for_commit
 from pilothouse.runtime.authorization.results import EndStatus, end_call
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.turn.turn import Turn
 
 
 def facts_of(call: CallRecord) -> CallFacts:
@@ -59,7 +58,7 @@ def note_decision(draft: Draft, call: CallRecord, decision: Decision, snapshot: 
     )
 
 
-def start_calls(turn: Turn, draft: Draft) -> None:
+def start_calls(live: LiveContext, draft: Draft) -> None:
     """Mark approved calls as executing in a draft. The caller holds the lock.
 
     Committing a call as `executing` is its start: the driver finds the call there and runs it.
@@ -69,7 +68,6 @@ def start_calls(turn: Turn, draft: Draft) -> None:
     that no call sees the changes of a later one. A call that waits for the person holds no other call back. Each call
     is decided again by the present policy; a call that may no longer run is pending again, or denied.
     """
-    live = turn.live
     if live.paused_by is not None:
         return
     executing = [call for call in draft.round_calls() if call.status == "executing"]
@@ -96,18 +94,18 @@ def start_calls(turn: Turn, draft: Draft) -> None:
             if running_writes or has_earlier_call:
                 continue
             running_writes += 1
-        elif has_unfinished_write or running_reads >= turn.dependencies.limits.parallel_reads:
+        elif has_unfinished_write or running_reads >= live.dependencies.limits.parallel_reads:
             continue
         else:
             running_reads += 1
-        _start(turn, draft, call, decision, snapshot)
+        _start(live, draft, call, decision, snapshot)
 
 
-def _start(turn: Turn, draft: Draft, call: CallRecord, decision: Decision, snapshot: PolicySnapshot) -> None:
+def _start(live: LiveContext, draft: Draft, call: CallRecord, decision: Decision, snapshot: PolicySnapshot) -> None:
     # A command that runs without approval, since it only reads, is confined to reading by the kernel as well.
     is_confinable = call.command_line is not None or call.effect == "mutating"
     confined = is_confinable and must_be_confined(facts_of(call), snapshot, call.approval)
-    draft.change_call(call.id, status="executing", started_at=turn.dependencies.now(), confined=confined)
+    draft.change_call(call.id, status="executing", started_at=live.dependencies.now(), confined=confined)
     draft.note(
         "call_started",
         "runtime",
@@ -119,7 +117,7 @@ def _start(turn: Turn, draft: Draft, call: CallRecord, decision: Decision, snaps
         digest=call.digest,
     )
     if decision.elevated:
-        use_elevation(turn.live, draft)
+        use_elevation(live, draft)
 
 
 ReleaseFilter = Callable[[CallRecord, Decision], bool]
@@ -240,7 +238,7 @@ def _is_decidable(live: LiveContext) -> bool:
     turn = live.turn
     is_ending = turn is not None and (turn.cancelled_by is not None or turn.is_retaining_results)
     is_on_calls = isinstance(live.state, AwaitingToolApproval | AwaitingUserAnswer | ExecutingTool | Paused)
-    return is_on_calls and not is_ending and live.unsaved is None
+    return is_on_calls and not is_ending and live.pending.refused is None
 
 
 def can_start(live: LiveContext) -> bool:

@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.deception.deceptive_text import deception_marks, is_quick
 from pilothouse.domain.decisions import PolicySnapshot, is_denied_by_mode
 from pilothouse.domain.errors import ToolError, tool_failure
-from pilothouse.domain.messages import Message, ToolCall, ToolRequest
+from pilothouse.domain.messages import ToolCall, ToolRequest
 from pilothouse.domain.value import CallId
 from pilothouse.runtime.authorization.results import current_turn, end_call
 from pilothouse.runtime.context.draft import Draft
@@ -92,9 +92,9 @@ def _record(
     )
 
 
-def close_unseen_calls(draft: Draft, live: LiveContext, outbox: Sequence[Message], reason: Reason) -> None:
-    """Give calls of the outbox, which have not been inspected yet, a record and a result."""
-    for request in [message for message in outbox if isinstance(message, ToolRequest)]:
+def close_unseen_calls(draft: Draft, live: LiveContext, reason: Reason) -> None:
+    """Give the pending calls, which have not been inspected yet, a record and a result."""
+    for request in live.pending.requests:
         for call in request.calls:
             draft.calls[call.id] = _record(live, request, call, call.arguments, CallPreview(effect="unknown"))
             end_call(draft, live, call.id, "cancelled", reason=reason)

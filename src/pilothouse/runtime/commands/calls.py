@@ -41,7 +41,6 @@ from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.context.snapshot import own_copy
 from pilothouse.runtime.pool import ContextPool
-from pilothouse.runtime.turn.turn import turn_of
 from pilothouse.tools.base import CallPreview
 
 _MAX_CALLS_SEARCHED = 1000
@@ -256,7 +255,7 @@ class CallCommands(CommandGroup):
                     _reject(live, draft, decision, by)
             _put_context_rules(live, draft, new_rules, by, shown)
             if can_start(live):
-                start_calls(turn_of(live), draft)
+                start_calls(live, draft)
             await live.commit(draft, state_after_decisions(live, draft), then=lambda: self._pool.drive(live))
             records = [own_copy(draft.call(CallId(decision.id))) for decision in decisions]
         for rule in new_rules:

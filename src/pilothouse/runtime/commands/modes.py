@@ -33,7 +33,6 @@ from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.dependencies import RuntimeDependencies
 from pilothouse.runtime.notices import system_notice
 from pilothouse.runtime.pool import ContextPool
-from pilothouse.runtime.turn.turn import turn_of
 from pilothouse.system.ambient import timestamp
 
 _REFUSED_STATUSES = frozenset({"rejected", "denied"})
@@ -268,9 +267,8 @@ async def _decide_and_commit(
 
 
 async def _start_and_commit(pool: ContextPool, live: LiveContext, draft: Draft) -> None:
-    turn = turn_of(live)
     if can_start(live):
-        start_calls(turn, draft)
+        start_calls(live, draft)
     await live.commit(draft, state_after_decisions(live, draft), then=lambda: pool.drive(live))
 
 

@@ -28,6 +28,7 @@ from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.context.snapshot import ContextSnapshot, snapshot_of
 from pilothouse.runtime.pool import ContextPool
 from pilothouse.runtime.request.last_input import read_last_input
+from pilothouse.runtime.turn.round import Round
 from pilothouse.runtime.turn.turn import Turn, turn_of
 from pilothouse.runtime.turn.user_input import open_turn
 
@@ -144,7 +145,7 @@ async def _continue(pool: ContextPool, live: LiveContext) -> None:
     open_turn(live, draft, start=last_message.start, message_id=last_message.message_id)
     unfinished = [message for message in last_message.recent if _is_unfinished(message)]
     state = ProcessingUserMessage() if unfinished else EnhancingSystemPrompt()
-    await live.commit(draft, state, then=lambda: pool.drive(live, Turn(live, unfinished)))
+    await live.commit(draft, state, then=lambda: pool.drive(live, Turn(live, Round(incoming=tuple(unfinished)))))
 
 
 def _is_unfinished(message: Message) -> bool:
@@ -185,7 +186,7 @@ async def _resume(pool: ContextPool, live: LiveContext, paused: Paused, by: str)
     next_state: State = EnhancingSystemPrompt()
     if paused.resume_to == name_of(ExecutingTool):
         redecide_pending(live, draft, by, releases=release_none)
-        start_calls(turn, draft)
+        start_calls(live, draft)
         next_state = state_after_rest(draft)
     try:
         await live.commit(draft, next_state, then=lambda: pool.drive(live))

@@ -12,7 +12,7 @@ from pilothouse.domain.branches import Branch, Compressed, merged_blocks_after, 
 from pilothouse.domain.budgets import Budget
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.contexts import OpenTurn
-from pilothouse.domain.messages import Message, Metadata, SystemControl, Usage
+from pilothouse.domain.messages import Message, Metadata, SystemControl
 from pilothouse.domain.states import Idle, SavingContext, State
 from pilothouse.domain.value import MessageId, Value
 from pilothouse.runtime.compression.summarizer import Summary, SummaryMethod, own_budget, summarize
@@ -188,7 +188,7 @@ async def compress_branch(
         plan = await _with_new_pins(live, branch, plan)
         figures = compression_effect(live, branch, plan, total, tokens_of(_message(live, summary), live.counter))
         compression = await _put_summary(live, draft, branch, plan, summary, figures, by)
-        _add_usage(draft, summary.usage)
+        draft.add_usage(summary.usage)
         if between_turns:
             enter(SavingContext())
         await live.commit(draft, Idle() if between_turns else None, then=lambda: on_done(compression))
@@ -199,13 +199,6 @@ async def _with_new_pins(live: LiveContext, branch: Branch, plan: CompressionPla
     pinned = await pinned_positions(live, branch)
     history = await live.history_cache.history(live, branch.name, with_tools=True) if pinned else None
     return plan if history is None else with_pins(plan, history.blocks(), pinned)
-
-
-def _add_usage(draft: Draft, usage: Usage) -> None:
-    draft.core["usage"] = draft.value("usage").plus(usage)
-    turn: OpenTurn | None = draft.value("turn")
-    if turn is not None:
-        draft.core["turn"] = msgspec.structs.replace(turn, usage=turn.usage.plus(usage))
 
 
 async def _put_summary(

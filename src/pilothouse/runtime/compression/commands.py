@@ -12,11 +12,13 @@ from pilothouse.domain.value import MessageId, Value
 from pilothouse.runtime.commands.branches import between_turns
 from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.compression.branch import Compression, compression_effect, requested_plan
+from pilothouse.runtime.compression.request import CompressionRequest
 from pilothouse.runtime.compression.summarizer import own_budget
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.request.builder import count_tokens, load_history, make_outline
-from pilothouse.runtime.turn.turn import CompressionRequest, Turn
+from pilothouse.runtime.turn.round import Round
+from pilothouse.runtime.turn.turn import Turn
 from pilothouse.window.compression import CompressionPlan, summary_tokens
 
 MAX_PINS = 50
@@ -59,8 +61,8 @@ class CompressionCommands(CommandGroup):
             _check_between_turns(live)
             name = live.core.active_branch
             plan, total = await _plan_with_total(live, name)
-            turn = Turn(live)
-            request = turn.compression_request = CompressionRequest(name, plan, total, by=by, focus=focus)
+            request = CompressionRequest(name, plan, total, by=by, focus=focus)
+            turn = Turn(live, Round(compression=request))
             live.enter(CompressingMessages(messages_to_compress=plan.messages))
             self._pool.drive(live, turn)
         await turn.settled.wait()

@@ -1,5 +1,6 @@
 """`Draft`: a change under construction, which one commit stores, applies and signals as a whole."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -7,8 +8,8 @@ import msgspec
 from pilothouse.domain.audit import AuditDraft, Kind
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord
-from pilothouse.domain.contexts import SentKey
-from pilothouse.domain.messages import Message
+from pilothouse.domain.contexts import OpenTurn, SentKey
+from pilothouse.domain.messages import Message, Usage
 from pilothouse.domain.value import CallId, MessageId
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Draft:
     def __init__(self, live: "LiveContext") -> None:
         self.live = live
         self.base: Draft | None = None
-        """The unsaved draft that this one began as a copy of."""
+        """The refused draft that this one began as a copy of."""
         self.core: dict[str, Any] = {}
         """Changed fields of the core."""
         self.messages: list[Message] = []
@@ -51,6 +52,19 @@ class Draft:
         """Add a new message at the end of a branch."""
         self.messages.append(message)
         self.appended.setdefault(branch, []).append(message.id)
+
+    def prepend(self, messages: Sequence[Message], branch: str) -> None:
+        """Add new messages at the end of a branch, before those that the draft appends already."""
+        if messages:
+            self.messages[:0] = messages
+            self.appended.setdefault(branch, [])[:0] = [message.id for message in messages]
+
+    def add_usage(self, usage: Usage) -> None:
+        """Add usage of a model to the totals of the context and of the open turn."""
+        self.core["usage"] = self.value("usage").plus(usage)
+        turn: OpenTurn | None = self.value("turn")
+        if turn is not None:
+            self.core["turn"] = msgspec.structs.replace(turn, usage=turn.usage.plus(usage))
 
     def length(self, branch: str) -> int:
         """The length of a branch, as of the commit."""
@@ -101,7 +115,7 @@ class Draft:
         return draft
 
     def without_starts(self) -> "Draft":
-        """A copy that starts no call, to be retained as the unsaved change when the store refuses this draft."""
+        """A copy that starts no call, to be retained when the store refuses this draft."""
         draft = self.copy()
         for call in self.calls.values():
             if call.status == "executing" and not self.live.is_executing(call.id):

@@ -30,6 +30,7 @@ from pilothouse.domain.value import CallId, ContextId, MessageId
 from pilothouse.llm.model_catalog import ModelFacts
 from pilothouse.runtime.context.commit_signals import publish_commit
 from pilothouse.runtime.context.draft import Draft
+from pilothouse.runtime.context.pending_change import PendingChange
 from pilothouse.runtime.dependencies import RuntimeDependencies
 from pilothouse.runtime.request.history_cache import HistoryCache
 from pilothouse.runtime.shield import run_to_completion
@@ -88,8 +89,7 @@ class LiveContext:
         """The task that drives the context."""
         self.work_available = asyncio.Event()
         """Wakes the `execute` step: a command has started or decided a call."""
-        self.unsaved: Draft | None = None
-        """The draft that the store refused. The next commit includes it."""
+        self.pending = PendingChange()
         self.delta_writer: DeltaWriter | None = None
         self.history_cache = HistoryCache()
         self.read_digests: dict[str, str] = {}
@@ -163,7 +163,7 @@ class LiveContext:
     def can_be_forgotten(self) -> bool:
         """Whether everything is stored, no task drives the context and nothing pins it."""
         is_at_rest = self.is_resting and not isinstance(self.state, WaitingForRecovery)
-        return is_at_rest and self.task is None and self.unsaved is None and self.pin_count == 0
+        return is_at_rest and self.task is None and self.pending.refused is None and self.pin_count == 0
 
     def take_turn(self, turn: "Turn") -> None:
         """Set the next turn. The task that drives the context goes on with that turn."""
@@ -221,11 +221,12 @@ class LiveContext:
         return call is not None and call.status == "executing"
 
     def draft(self) -> Draft:
-        """A new draft, which includes the unsaved change: the next commit stores that change too."""
-        if self.unsaved is None:
+        """A new draft, which includes the refused one: the next commit stores both."""
+        refused = self.pending.refused
+        if refused is None:
             return Draft(self)
-        draft = self.unsaved.copy()
-        draft.base = self.unsaved
+        draft = refused.copy()
+        draft.base = refused
         return draft
 
     def enter(self, state: State, *, signal: bool = True) -> None:
@@ -301,8 +302,8 @@ class LiveContext:
 
     async def _store_and_apply(self, draft: Draft, change: Change) -> None:
         self.version = await self._store(change)
-        if self.unsaved is draft.base:  # otherwise the unsaved change has grown during the commit
-            self.unsaved = None
+        if self.pending.refused is draft.base:  # otherwise the refused draft has grown during the commit
+            self.pending.refused = None
         self._apply(change)
         if self.dependencies.trace_change is not None:
             self.dependencies.trace_change(self.id, change)

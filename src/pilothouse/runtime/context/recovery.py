@@ -83,13 +83,13 @@ def interruption_message(live: LiveContext) -> ErrorMessage:
 async def store_unsaved_change(live: LiveContext) -> None:
     """Store the unsaved change and close its turn. The caller holds the lock, and the context waits for recovery.
 
-    A turn whose end is part of the unsaved change keeps that end. No call, request or queued message starts.
+    A turn whose end is part of the refused draft keeps that end. No call, request or queued message starts.
     Raises: StoreError when the store still refuses; then the context keeps waiting for the store.
     """
     turn = turn_of(live)
-    draft = turn.closing_draft()
+    draft = live.draft()
     if draft.value("turn") is not None:
-        close_unseen_calls(draft, live, turn.outbox, Reason(Code.NOT_RUN))
+        close_unseen_calls(draft, live, Reason(Code.NOT_RUN))
         close_open_calls(draft, live, Reason(Code.NOT_RUN), status="interrupted")
         draft.append(interruption_message(live), current_turn(live).branch)
         draft.core.update(turn=None, last_turn="interrupted")

@@ -137,9 +137,11 @@ class DeltaWriter:
         """How many deltas are stored and signalled."""
         self.is_committed = False
         """Whether the message itself is on its branch."""
+        self.is_taken = False
+        """Whether a message was made of the text, or the text was discarded."""
         self._live = live
         self.turn = turn
-        self._deltas = deltas
+        self.deltas = deltas
         self._loop = asyncio.get_running_loop()
         self._next_flush = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -166,16 +168,16 @@ class DeltaWriter:
         self._next_flush = now + min(
             self._live.dependencies.limits.delta_spacing + _DELAY_FACTOR * delay, _MAX_FLUSH_INTERVAL_SECONDS
         )
-        if self._failure is not None or self.flushed == len(self._deltas):
+        if self._failure is not None or self.flushed == len(self.deltas):
             return
         live = self._live
         try:
-            live.dependencies.store.append_deltas(live.id, self.message_id, self.turn, self._deltas[self.flushed :])
+            live.dependencies.store.append_deltas(live.id, self.message_id, self.turn, self.deltas[self.flushed :])
         except StoreError as error:
             self._failure = error
             return
         is_first = self.flushed == 0
-        self.flushed = len(self._deltas)
+        self.flushed = len(self.deltas)
         self._signal(is_first=is_first)
 
     def _signal(self, *, is_first: bool) -> None:
@@ -194,7 +196,7 @@ class DeltaWriter:
         )
 
     def pieces_after(self, sequence: int) -> list[str]:
-        return self._deltas[sequence : self.flushed]
+        return self.deltas[sequence : self.flushed]
 
     def close(self) -> None:
         """Flush the remaining deltas. Readers read the message itself from now on."""

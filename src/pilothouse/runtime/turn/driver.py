@@ -1,6 +1,7 @@
 """The driver: runs the steps of a turn until the context rests. Only here do cancellation and errors become states."""
 
 import asyncio
+from dataclasses import replace
 
 from pilothouse.domain.errors import StoreError
 from pilothouse.domain.states import (
@@ -15,19 +16,22 @@ from pilothouse.domain.states import (
 )
 from pilothouse.domain.transitions import IllegalTransition
 from pilothouse.runtime.notices import publish_error
+from pilothouse.runtime.turn.round import Next, Round
 from pilothouse.runtime.turn.steps import STEPS, Step
 from pilothouse.runtime.turn.turn import Turn
 from pilothouse.runtime.turn.turn_errors import close_failed_turn, fail_turn
 
 
 async def drive(turn: Turn) -> None:
-    """Run steps until the context rests."""
-    clock = turn.dependencies.ambient.monotonic
-    turn.has_begun, turn.driven_since = True, clock()
+    """Run steps until the context rests. The round that a step returns is the next step's input."""
+    turn.has_begun = True
+    turn.clock.start()
+    round_, turn.next_round = turn.next_round, Round()
     while step := STEPS.get(type(turn.live.state)):
         step = _pause if turn.must_pause else step
-        _enter(turn, Cancelling() if turn.must_stop else await _run_guarded(step, turn))
-    turn.driven_seconds += clock() - turn.driven_since
+        state, round_ = Next(Cancelling(), round_) if turn.must_stop else await _run_guarded(step, turn, round_)
+        _enter(turn, state)
+    turn.clock.stop()
     if isinstance(turn.live.state, Failed):
         await close_failed_turn(turn)
 
@@ -39,37 +43,36 @@ def _enter(turn: Turn, state: State) -> None:
         turn.enter(fail_turn(turn, error))
 
 
-async def _pause(turn: Turn) -> State:
+async def _pause(turn: Turn, round_: Round) -> Next:
     """Enter `Paused` where no request is in flight. A resumed turn begins its round again, since the mode, tools and
     window may have changed during the pause."""
     async with turn.live.lock:
         by = turn.live.paused_by
         if by is None:  # resumed before this step took the lock
-            return turn.live.state
+            return Next(turn.live.state, round_)
         draft = turn.live.draft()
         draft.note("turn_paused", by)
         paused = Paused(resume_to=name_of(EnhancingSystemPrompt))
         await turn.commit(draft, paused)
-        return paused
+        return Next(paused)
 
 
-async def _run_guarded(step: Step, turn: Turn) -> State:
+async def _run_guarded(step: Step, turn: Turn, round_: Round) -> Next:
+    """Run a step. After an error, the round is the one that the step was given."""
     try:
-        async with asyncio.timeout(turn.seconds_left()) as timeout:
-            turn.time_limit = timeout
-            return await step(turn)
+        async with turn.clock.limit_step() as timeout:
+            return await step(turn, round_)
     except asyncio.CancelledError:
-        return _state_after_cancel(turn)
+        return Next(_state_after_cancel(turn), round_)
     except TimeoutError as error:
         if not timeout.expired():
-            return fail_turn(turn, error)
-        turn.out_of_time = True
-        return Cancelling()
+            return Next(fail_turn(turn, error), round_)
+        return Next(Cancelling(), replace(round_, is_out_of_time=True))
     except StoreError as error:
         publish_error(turn.live, error.reason)
-        return WaitingForRecovery(reason=error.reason)
+        return Next(WaitingForRecovery(reason=error.reason), round_)
     except Exception as error:  # a bug in a step must not leave the context in a working state without a driver
-        return fail_turn(turn, error)
+        return Next(fail_turn(turn, error), round_)
 
 
 def _state_after_cancel(turn: Turn) -> State:

@@ -31,8 +31,8 @@ async def close_failed_turn(turn: Turn) -> None:
         async with live.lock:
             if live.core.turn is None or not isinstance(live.state, Failed):
                 return
-            draft = turn.closing_draft()
-            close_unseen_calls(draft, live, turn.outbox, Reason(Code.NOT_RUN))
+            draft = live.draft()
+            close_unseen_calls(draft, live, Reason(Code.NOT_RUN))
             close_open_calls(draft, live, Reason(Code.NOT_RUN))
             draft.core.update(turn=None, last_turn="error")
             await turn.commit(draft)

@@ -28,6 +28,7 @@ from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.pool import ContextPool
 from pilothouse.runtime.request.images import new_image
+from pilothouse.runtime.turn.round import Round
 from pilothouse.runtime.turn.turn import Turn
 
 _MAX_FIRST_LINE_TITLE_CHARACTERS = 60
@@ -86,7 +87,7 @@ def open_turn_with_messages(
         draft.core["title"] = first_line(turn_messages)
     if live.core.archived:
         draft.core["archived"] = False
-    return Turn(live, turn_messages), turn_messages
+    return Turn(live, Round(incoming=tuple(turn_messages))), turn_messages
 
 
 def open_turn(

@@ -16,9 +16,9 @@ from pilothouse.domain.states import (
     ProcessingLLMResponse,
     ProcessingUserMessage,
     SavingMessage,
-    State,
     TransientError,
 )
+from pilothouse.runtime.turn.round import Next, Round
 from pilothouse.runtime.turn.steps.collect import collect
 from pilothouse.runtime.turn.steps.compress import compress
 from pilothouse.runtime.turn.steps.execute import execute
@@ -33,7 +33,7 @@ from pilothouse.runtime.turn.steps.retry import retry
 from pilothouse.runtime.turn.steps.stream import stream
 from pilothouse.runtime.turn.turn import Turn
 
-Step = Callable[[Turn], Awaitable[State]]
+Step = Callable[[Turn, Round], Awaitable[Next]]
 
 STEPS: Mapping[type[BaseState], Step] = {
     ProcessingUserMessage: receive,

@@ -2,13 +2,14 @@
 reports the error."""
 
 from pilothouse.domain.errors import StoreError
-from pilothouse.domain.states import Idle, SavingContext, State
+from pilothouse.domain.states import Idle, SavingContext
 from pilothouse.runtime.compression.branch import compress_branch
+from pilothouse.runtime.turn.round import Next, Round
 from pilothouse.runtime.turn.turn import Turn
 
 
-async def compress(turn: Turn) -> State:
-    compression = turn.compression_request
+async def compress(turn: Turn, round_: Round) -> Next:
+    compression = round_.compression
     assert compression is not None
     try:
         await compress_branch(
@@ -26,5 +27,5 @@ async def compress(turn: Turn) -> State:
         compression.error = error
         if not isinstance(turn.live.state, SavingContext):  # the branch could not be read
             turn.enter(SavingContext())
-        return Idle()
-    return turn.live.state
+        return Next(Idle())
+    return Next(turn.live.state)

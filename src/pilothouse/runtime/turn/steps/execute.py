@@ -19,6 +19,7 @@ from pilothouse.runtime.authorization.results import end_call
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.turn.elicitation import elicit
 from pilothouse.runtime.turn.live_output import LiveOutput
+from pilothouse.runtime.turn.round import Next, Round
 from pilothouse.runtime.turn.turn import Turn
 from pilothouse.tools.base import ToolContext, parse_arguments
 from pilothouse.tools.executor import Outcome, failed_outcome
@@ -30,20 +31,20 @@ Running = dict[CallId, asyncio.Task[tuple[Outcome, int]]]
 """By call: the task that runs it, and gives the outcome and the duration in milliseconds."""
 
 
-async def execute(turn: Turn) -> State:
+async def execute(turn: Turn, round_: Round) -> Next:
     running: Running = {}
     try:
         while True:
-            turn.update_delegation_clock()
+            turn.clock.update_delegation()
             turn.live.work_available.clear()
             for call in turn.live.draft().round_calls():
                 if call.status == "executing" and call.id not in running:
-                    running[call.id] = asyncio.create_task(_run(turn, call))
+                    running[call.id] = asyncio.create_task(_run(turn, round_, call))
             await _wait_for_change(turn, running)
             state = await _commit_results(turn, running)
-            turn.update_delegation_clock()
+            turn.clock.update_delegation()
             if not isinstance(state, ExecutingTool):
-                return state
+                return Next(state, round_)
     except StoreError:
         await _retain_results(turn, running)
         raise
@@ -58,7 +59,7 @@ async def _commit_results(turn: Turn, running: Running) -> State:
         draft = live.draft()
         for call_id in [call_id for call_id, task in running.items() if task.done()]:
             _end_call(turn, draft, call_id, running.pop(call_id))
-        start_calls(turn, draft)
+        start_calls(live, draft)
         state = next_state(draft)
         if draft.calls or isinstance(state, Paused | CollectingToolResults):
             await turn.commit(draft, state)
@@ -68,8 +69,8 @@ async def _commit_results(turn: Turn, running: Running) -> State:
 
 
 async def _retain_results(turn: Turn, running: Running) -> None:
-    """After the store refused: let running calls finish and retain their results in memory with the unsaved change.
-    Until the change is stored, no call can be decided, since no driver would start the call."""
+    """After the store refused: let running calls finish and retain their results in memory with the refused draft.
+    Until that draft is stored, no call can be decided, since no driver would start the call."""
     turn.is_retaining_results = True
     if running:
         await asyncio.wait(running.values())
@@ -77,7 +78,7 @@ async def _retain_results(turn: Turn, running: Running) -> None:
         draft = turn.live.draft()
         for call_id in list(running):
             _end_call(turn, draft, call_id, running.pop(call_id))
-        turn.live.unsaved = draft
+        turn.live.pending.refused = draft
 
 
 async def _wait_for_change(turn: Turn, running: Running) -> None:
@@ -89,14 +90,14 @@ async def _wait_for_change(turn: Turn, running: Running) -> None:
         wake_up.cancel()
 
 
-async def _run(turn: Turn, call: CallRecord) -> tuple[Outcome, int]:
+async def _run(turn: Turn, round_: Round, call: CallRecord) -> tuple[Outcome, int]:
     started_at = turn.dependencies.ambient.monotonic()
     live_output = turn.live.live_outputs[call.id] = LiveOutput(turn.live, call)
     try:
-        outcome = await _outcome(turn, call)
+        outcome = await _outcome(turn, round_, call)
         if outcome.is_connection_lost and _may_retry(turn, call):
             turn.enter(executing_state(turn.live.draft().round_calls(), attempt=2))
-            outcome = await _outcome(turn, call)
+            outcome = await _outcome(turn, round_, call)
     finally:
         live_output.close()
         turn.live.live_outputs.pop(call.id, None)
@@ -110,7 +111,7 @@ def _may_retry(turn: Turn, call: CallRecord) -> bool:
     return call.effect == "read_only" and is_allowed and isinstance(turn.live.state, ExecutingTool)
 
 
-async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
+async def _outcome(turn: Turn, round_: Round, call: CallRecord) -> Outcome:
     live = turn.live
     tool = turn.dependencies.registry.find(call.tool, live.core.workspace)
     if tool is None:
@@ -134,7 +135,7 @@ async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
             artifacts=live.artifacts,
             shown_before=frozenset(other.id for other in earlier if _was_shown(other)),
             executed_before=frozenset(other.id for other in earlier),
-            add_remark=lambda reason: turn.outbox.append(turn.progress_notice(reason)),
+            add_remark=lambda reason: live.pending.messages.append(turn.progress_notice(reason, round_)),
         )
     except PilothouseError as error:
         return failed_outcome(error.reason)

@@ -1,24 +1,31 @@
 """fit: load and count the history; compress the messages before the turn where the budget is exceeded."""
 
-from pilothouse.domain.states import CompressingMessages, LoadingMessages, PreparingLLMRequest, State
+from dataclasses import replace
+
+from pilothouse.domain.states import CompressingMessages, LoadingMessages, PreparingLLMRequest
 from pilothouse.runtime.compression.branch import compress_branch, due_plan
-from pilothouse.runtime.request.builder import count_tokens, load_history
-from pilothouse.runtime.turn.steps.prepare import build_outline
+from pilothouse.runtime.request.builder import Outline, count_tokens, load_history, make_outline
+from pilothouse.runtime.turn.round import Next, Round
 from pilothouse.runtime.turn.turn import Turn
 from pilothouse.window.history import History
 
 _LOADING_SHOWN_AFTER_SECONDS = 0.1
 
 
-async def fit(turn: Turn) -> State:
-    history = await load_turn_history(turn)
-    assert turn.outline is not None
-    total = count_tokens(turn.live, turn.outline, history).total
-    await _compress(turn, history, total)
-    return PreparingLLMRequest()
+async def fit(turn: Turn, round_: Round) -> Next:
+    live, name, outline = turn.live, turn.open.branch, round_.outline
+    assert outline is not None
+    history = await load_turn_history(turn, outline)
+    total = count_tokens(live, outline, history).total
+    plan = await due_plan(live, name, history, total, must_shorten=round_.must_compress)
+    if plan is not None:
+        turn.enter(CompressingMessages(messages_to_compress=plan.messages))
+        await compress_branch(live, name, plan, total, enter=turn.enter, by="runtime")
+        outline = await make_outline(live, name)  # the mode may have changed during the compression
+    return Next(PreparingLLMRequest(), replace(round_, outline=outline, must_compress=False))
 
 
-async def load_turn_history(turn: Turn) -> History:
+async def load_turn_history(turn: Turn, outline: Outline) -> History:
     """The history of the turn's branch. The state shows the progress where loading takes a while."""
     ambient = turn.dependencies.ambient
     started_at = ambient.monotonic()
@@ -27,16 +34,4 @@ async def load_turn_history(turn: Turn) -> History:
         if ambient.monotonic() - started_at > _LOADING_SHOWN_AFTER_SECONDS:
             turn.enter(LoadingMessages(loaded=loaded, total=total))
 
-    assert turn.outline is not None
-    return await load_history(turn.live, turn.open.branch, turn.outline, show_progress)
-
-
-async def _compress(turn: Turn, history: History, total: int) -> None:
-    live, name = turn.live, turn.open.branch
-    plan = await due_plan(live, name, history, total, must_shorten=turn.must_shorten)
-    turn.must_shorten = False
-    if plan is None:
-        return
-    turn.enter(CompressingMessages(messages_to_compress=plan.messages))
-    await compress_branch(live, name, plan, total, enter=turn.enter, by="runtime")
-    await build_outline(turn)  # the mode may have changed during the compression
+    return await load_history(turn.live, turn.open.branch, outline, show_progress)

@@ -1,20 +1,22 @@
 """gate: inspect and decide every call of the round: allow, ask or deny. Commit (b)."""
 
+from dataclasses import replace
+
 import msgspec
 
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.contexts import TurnEnd
 from pilothouse.domain.decisions import Decision
-from pilothouse.domain.messages import ToolRequest
-from pilothouse.domain.modes import Verdict
-from pilothouse.domain.states import SavingMessage, State
+from pilothouse.domain.modes import Mode, Verdict
 from pilothouse.domain.value import CallId
 from pilothouse.runtime.authorization.authorization import decide_call, next_state, note_decision, start_calls
 from pilothouse.runtime.authorization.call_inspection import inspect_calls, is_always_denied
 from pilothouse.runtime.authorization.policy_snapshot import current_snapshot, snapshot_for_commit
 from pilothouse.runtime.authorization.results import EndStatus, end_call
 from pilothouse.runtime.context.draft import Draft
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.notices import error_message
+from pilothouse.runtime.turn.round import Next, Round
 from pilothouse.runtime.turn.turn import Turn
 
 # A call that breaks one of these limits is denied. Any other limit is the model's mistake: the call has failed.
@@ -23,29 +25,21 @@ _DENIALS = frozenset(
 )
 
 
-async def gate(turn: Turn) -> State:
-    live = turn.live
-    request = turn.outbox[-1]
-    assert isinstance(request, ToolRequest)
+async def gate(turn: Turn, round_: Round) -> Next:
+    live, request = turn.live, round_.calls
+    assert request is not None
     snapshot = current_snapshot(live)
     denied = {call.id for call in request.calls if is_always_denied(live, call.tool, snapshot)}
     records = await inspect_calls(live, request, denied)
-    try:
-        state = await _decide_round(turn, request, records, denied)
-        if state is None:  # the mode has changed: the calls that were skipped as denied need an inspection
-            records = await inspect_calls(live, request)
-            state = await _decide_round(turn, request, records, set())
-        assert state is not None
-        return state
-    except Exception:
-        if live.unsaved is None and request not in turn.outbox:
-            turn.outbox.append(request)  # a bug in the gate must not lose the model's message
-        raise
+    decided = await _decide_round(turn, round_, records, denied)
+    if decided is None:  # the mode has changed: the calls that were skipped as denied need an inspection
+        records = await inspect_calls(live, request)
+        decided = await _decide_round(turn, round_, records, set())
+    assert decided is not None
+    return decided
 
 
-async def _decide_round(
-    turn: Turn, request: ToolRequest, records: list[CallRecord], denied: set[CallId]
-) -> State | None:
+async def _decide_round(turn: Turn, round_: Round, records: list[CallRecord], denied: set[CallId]) -> Next | None:
     """Decide and commit all calls of a round. `denied` are the calls that were not prepared, because the mode denied
     them. Returns None, with nothing changed, where the mode no longer denies one of them."""
     live = turn.live
@@ -54,25 +48,27 @@ async def _decide_round(
         snapshot = snapshot_for_commit(live, draft)
         if any(record.id in denied and not is_always_denied(live, record.tool, snapshot) for record in records):
             return None
-        turn.mode = snapshot.mode
-        turn.outbox.remove(request)
-        draft.append(request, turn.open.branch)
         for record in records:
             draft.calls[record.id] = record
         limit_reason = _repeated_call_limit(turn, draft, records)
         decisions = {record.id: decide_call(record, snapshot) for record in records}
         for record in records:
             note_decision(draft, record, decisions[record.id], snapshot, "mode")
-        if any(decision.ends_turn for decision in decisions.values()):
-            return _deny_round(turn, draft, records, decisions)
+        metadata = msgspec.structs.replace(turn.metadata(round_), mode=snapshot.mode.name)
+        denial = next((decision.reason for decision in decisions.values() if decision.ends_turn), None)
+        if denial is not None:
+            _deny_all(live, draft, records, decisions, snapshot.mode)
+            return await turn.close_with_error(draft, error_message(live, denial, metadata), "denied")
         if limit_reason is not None:
-            return _stop_round(turn, draft, records, limit_reason)
+            for record in records:
+                end_call(draft, live, record.id, "cancelled", reason=Reason(Code.NOT_RUN))
+            return await turn.close_with_error(draft, error_message(live, limit_reason, metadata), "limit")
         for record in records:
             _apply_decision(turn, draft, record, decisions[record.id])
-        start_calls(turn, draft)
+        start_calls(live, draft)
         state = next_state(draft)
         await turn.commit(draft, state)
-        return state
+        return Next(state, replace(round_, answer=None, calls=None))
 
 
 def _apply_decision(turn: Turn, draft: Draft, record: CallRecord, decision: Decision) -> None:
@@ -88,32 +84,15 @@ def _apply_decision(turn: Turn, draft: Draft, record: CallRecord, decision: Deci
         draft.change_call(record.id, reason=decision.reason, waited=True)
 
 
-def _deny_round(
-    turn: Turn, draft: Draft, records: list[CallRecord], decisions: dict[CallId, Decision]
-) -> SavingMessage:
-    """Deny the whole round, since the mode forbids one of its calls: no call starts, each gets a result, and one error
-    says why."""
-    not_run = Reason(Code.ROUND_DENIED, {"mode": turn.mode.name})
-    ending_reasons = [decision.reason for decision in decisions.values() if decision.ends_turn]
+def _deny_all(
+    live: LiveContext, draft: Draft, records: list[CallRecord], decisions: dict[CallId, Decision], mode: Mode
+) -> None:
+    """Deny the whole round, since the mode forbids one of its calls: no call starts, and each gets a result."""
+    not_run = Reason(Code.ROUND_DENIED, {"mode": mode.name})
     for record in records:
         decision = decisions[record.id]
         reason = decision.reason if decision.verdict is Verdict.DENY else not_run
-        end_call(draft, turn.live, record.id, "denied", reason=reason)
-    return _end_turn(turn, draft, ending_reasons[0], "denied")
-
-
-def _stop_round(turn: Turn, draft: Draft, records: list[CallRecord], reason: Reason) -> SavingMessage:
-    for record in records:
-        end_call(draft, turn.live, record.id, "cancelled", reason=Reason(Code.NOT_RUN))
-    return _end_turn(turn, draft, reason, "limit")
-
-
-def _end_turn(turn: Turn, draft: Draft, reason: Reason, end: TurnEnd) -> SavingMessage:
-    """End the turn with the one commit that holds the calls, their results and the reason."""
-    message = turn.error_message(reason)
-    draft.append(message, turn.open.branch)
-    turn.closing, turn.end = draft, end
-    return SavingMessage(message_id=message.id)
+        end_call(draft, live, record.id, "denied", reason=reason)
 
 
 def _repeated_call_limit(turn: Turn, draft: Draft, records: list[CallRecord]) -> Reason | None:

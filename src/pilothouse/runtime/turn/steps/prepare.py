@@ -1,20 +1,16 @@
 """prepare: the outline of the round: the present mode, the tools that the mode offers, the prompt."""
 
-from pilothouse.domain.states import OptimizingContext, State
+from dataclasses import replace
+
+from pilothouse.domain.states import OptimizingContext
 from pilothouse.runtime.request.builder import make_outline
 from pilothouse.runtime.request.overview import update_overview
+from pilothouse.runtime.turn.round import Next, Round
 from pilothouse.runtime.turn.turn import Turn
 
 
-async def prepare(turn: Turn) -> State:
+async def prepare(turn: Turn, round_: Round) -> Next:
     live = turn.live
     await live.services.open_workspace_servers(live.core)  # another client may have changed the folder's trust
     await update_overview(live, turn.open.branch)
-    await build_outline(turn)
-    return OptimizingContext()
-
-
-async def build_outline(turn: Turn) -> None:
-    """Build the outline of the next request from the present mode and configuration."""
-    turn.outline = await make_outline(turn.live, turn.open.branch)
-    turn.mode = turn.outline.mode
+    return Next(OptimizingContext(), replace(round_, outline=await make_outline(live, turn.open.branch)))

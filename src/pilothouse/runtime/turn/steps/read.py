@@ -1,14 +1,16 @@
 """read: turn the complete answer into messages. Text ends the turn, calls go to the gate."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import TurnEnd
 from pilothouse.domain.messages import Text, ToolCall, ToolRequest
-from pilothouse.domain.states import ParsingToolCalls, SavingMessage, State
+from pilothouse.domain.states import ParsingToolCalls
 from pilothouse.domain.value import CallId
 from pilothouse.runtime.turn.answer import CallInProgress, StreamedAnswer
+from pilothouse.runtime.turn.round import Next, Round
 from pilothouse.runtime.turn.turn import Turn
 
 # By the finish reason of an incomplete answer: the error that the person sees, and the end of the turn.
@@ -21,37 +23,38 @@ _INCOMPLETE: Mapping[str, tuple[Code, TurnEnd]] = {
 }
 
 
-async def read(turn: Turn) -> State:
-    answer, turn.answer = turn.answer, None
+async def read(turn: Turn, round_: Round) -> Next:
+    answer = round_.answer
     assert answer is not None
-    turn.retries = 0
     incomplete = _INCOMPLETE.get(answer.finish_reason or "")
     if not answer.has_content:
         code, end = incomplete or _EMPTY
-        return turn.give_up(Reason(code), end)
+        return turn.give_up(Reason(code), round_, end)
     common: dict[str, Any] = {
         "id": answer.message_id,
         "timestamp": turn.dependencies.now(),
         "role": "assistant",
-        "metadata": turn.metadata(),
+        "metadata": turn.metadata(round_),
         "content": answer.text,
         "chunks": tuple(map(len, answer.deltas)),
         "finish_reason": answer.finish_reason,
         "usage": answer.usage,
     }
+    if turn.live.delta_writer is not None:
+        turn.live.delta_writer.is_taken = True
     if incomplete == _TOO_LONG and answer.calls:
         incomplete = None  # each truncated call gets a result that says so, and the turn goes on
     if incomplete is not None:
         # Calls of a filtered answer are dropped, since parts of them may be missing.
         if answer.deltas:
-            turn.outbox.append(Text(**common))
+            turn.live.pending.messages.append(Text(**common))
         code, end = incomplete
-        return turn.give_up(Reason(code), end)
+        return turn.give_up(Reason(code), round_, end)
     if not answer.calls:
-        turn.outbox.append(Text(**common))
-        return SavingMessage(message_id=answer.message_id)
-    turn.outbox.append(ToolRequest(**common, calls=_calls(turn, answer)))
-    return ParsingToolCalls()
+        return turn.finish_with(Text(**common), round_, "complete")
+    calls = ToolRequest(**common, calls=_calls(turn, answer))
+    turn.live.pending.messages.append(calls)
+    return Next(ParsingToolCalls(), replace(round_, calls=calls))
 
 
 def _calls(turn: Turn, answer: StreamedAnswer) -> tuple[ToolCall, ...]:

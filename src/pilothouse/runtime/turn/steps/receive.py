@@ -9,31 +9,31 @@ import msgspec
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import PilothouseError
 from pilothouse.domain.messages import FileReference, Image, Message, is_unresolved
-from pilothouse.domain.states import EnhancingSystemPrompt, ResolvingFileReferences, State
+from pilothouse.domain.states import EnhancingSystemPrompt, ResolvingFileReferences
 from pilothouse.runtime.request.images import resolve_image
+from pilothouse.runtime.turn.round import Next, Round
 from pilothouse.runtime.turn.turn import Turn
 from pilothouse.tools.builtin.read_file import read_lines
 
 
-async def receive(turn: Turn) -> State:
-    before = turn.incoming
+async def receive(turn: Turn, round_: Round) -> Next:
     try:
-        turn.incoming = await _run_processors(turn)
+        messages = await _run_processors(turn, round_.incoming)
     except PilothouseError as error:
-        return await _refuse(turn, before, error.reason)
-    if any(map(is_unresolved, turn.incoming)):
+        return await _refuse(turn, round_, error.reason)
+    if any(map(is_unresolved, messages)):
         turn.enter(ResolvingFileReferences())
-        turn.incoming = tuple([await _resolved_message(turn, message) for message in turn.incoming])
-    await _commit_changes(turn, before)
-    return EnhancingSystemPrompt()
+        messages = [await _resolved_message(turn, message) for message in messages]
+    await _commit_changes(turn, round_.incoming, messages)
+    return Next(EnhancingSystemPrompt())
 
 
-async def _run_processors(turn: Turn) -> tuple[Message, ...]:
+async def _run_processors(turn: Turn, incoming: Sequence[Message]) -> Sequence[Message]:
     """The messages after the configured processors, one after the other. Raises: PilothouseError where a processor
     refuses or fails."""
-    messages: Sequence[Message] = [message for message in turn.incoming if message.metadata.held == "processing"]
+    messages: Sequence[Message] = [message for message in incoming if message.metadata.held == "processing"]
     if not messages:
-        return turn.incoming
+        return incoming
     for process in turn.dependencies.processors:
         ids = [message.id for message in messages]
         try:
@@ -47,31 +47,29 @@ async def _run_processors(turn: Turn) -> tuple[Message, ...]:
                 Code.PROCESSOR_FAILED, detail="the processor returned other messages than it received"
             )
     processed = {message.id: _with_hold(message, None) for message in messages}
-    return tuple(processed.get(message.id, message) for message in turn.incoming)
+    return [processed.get(message.id, message) for message in incoming]
 
 
-async def _refuse(turn: Turn, messages: Sequence[Message], reason: Reason) -> State:
+async def _refuse(turn: Turn, round_: Round, reason: Reason) -> Next:
     """End the turn and mark its messages as refused, in one commit. They stay in the conversation, but the model never
     sees them."""
     async with turn.live.lock:
-        turn.closing = turn.live.draft()
-        turn.closing.messages += [_with_hold(message, "refused") for message in messages]
-    turn.incoming = ()
-    return turn.give_up(reason, "error")
+        draft = turn.live.draft()
+        draft.messages += [_with_hold(message, "refused") for message in round_.incoming]
+        return await turn.close_with_error(draft, turn.error_message(reason, round_), "error")
 
 
 def _with_hold(message: Message, hold: Literal["refused"] | None) -> Message:
     return msgspec.structs.replace(message, metadata=msgspec.structs.replace(message.metadata, held=hold))
 
 
-async def _commit_changes(turn: Turn, originals: Sequence[Message]) -> None:
-    changed = [message for message, original in zip(turn.incoming, originals, strict=True) if message != original]
+async def _commit_changes(turn: Turn, originals: Sequence[Message], messages: Sequence[Message]) -> None:
+    changed = [message for message, original in zip(messages, originals, strict=True) if message != original]
     if changed:
         async with turn.live.lock:
             draft = turn.live.draft()
             draft.messages += changed
             await turn.commit(draft)
-    turn.incoming = ()
 
 
 async def _resolved_message(turn: Turn, message: Message) -> Message:

@@ -1,36 +1,41 @@
 """request: build the model request of this round from messages that are cached in encoded form."""
 
+from dataclasses import replace
+
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.states import ConnectingToLLM, State
+from pilothouse.domain.states import ConnectingToLLM
 from pilothouse.runtime.request.builder import provider_tokens
 from pilothouse.runtime.request.truncation import FittedRequest, Truncation, fit_request
+from pilothouse.runtime.turn.round import Next, PreparedRequest, Round
 from pilothouse.runtime.turn.steps.fit import load_turn_history
 from pilothouse.runtime.turn.turn import Turn
 
 
-async def request(turn: Turn) -> State:
+async def request(turn: Turn, round_: Round) -> Next:
     limit_reason = _over_limit(turn)
     if limit_reason is not None:
-        return turn.give_up(limit_reason, "limit")
-    live, outline = turn.live, turn.outline
+        return turn.give_up(limit_reason, round_, "limit")
+    live, outline = turn.live, round_.outline
     assert outline is not None
     while True:
         adapter = turn.dependencies.adapter
-        limit = min(live.budget.request_tokens, turn.request_limit or live.budget.request_tokens)
-        fitted = await fit_request(live, turn.open.branch, outline, await load_turn_history(turn), limit)
+        limit = min(live.budget.request_tokens, turn.requests.limit or live.budget.request_tokens)
+        fitted = await fit_request(live, turn.open.branch, outline, await load_turn_history(turn, outline), limit)
         if adapter is turn.dependencies.adapter:  # otherwise the request may be in the format of another provider
             break
     if provider_tokens(live, fitted.total) > limit:
-        refusal = turn.too_long_reason
-        return turn.give_up(_window_full(turn, fitted), "limit") if refusal is None else turn.give_up(refusal, "error")
-    _notify_of_truncation(turn, fitted.truncation)
-    turn.request_tokens, turn.request = fitted.total, fitted.request
-    turn.adapter = adapter
-    return ConnectingToLLM()
+        refusal = turn.requests.too_long_reason
+        if refusal is not None:
+            return turn.give_up(refusal, round_, "error")
+        return turn.give_up(_window_full(turn, fitted), round_, "limit")
+    round_ = replace(round_, prepared=PreparedRequest(fitted.request, adapter, fitted.total))
+    _notify_of_truncation(turn, round_, fitted.truncation)
+    return Next(ConnectingToLLM(), round_)
 
 
-def _notify_of_truncation(turn: Turn, truncation: Truncation) -> None:
-    """Put notices of shortened and omitted messages into the outbox: once a turn, and again when the counts grow."""
+def _notify_of_truncation(turn: Turn, round_: Round, truncation: Truncation) -> None:
+    """Store notices of shortened and omitted messages with the next commit: once a turn, and again when the counts
+    grow."""
     counts = {
         Code.RESULTS_CUT: truncation.results,
         Code.MESSAGES_SHORTENED: truncation.messages,
@@ -39,9 +44,9 @@ def _notify_of_truncation(turn: Turn, truncation: Truncation) -> None:
     }
     figures = {"tokens": provider_tokens(turn.live, truncation.tokens), "budget": turn.live.budget.tokens}
     for code, count in counts.items():
-        if count > turn.noticed_counts.get(code, 0):
-            turn.noticed_counts[code] = count
-            turn.outbox.append(turn.progress_notice(Reason(code, {"count": count, **figures})))
+        if count > turn.requests.noticed_counts.get(code, 0):
+            turn.requests.noticed_counts[code] = count
+            turn.live.pending.messages.append(turn.progress_notice(Reason(code, {"count": count, **figures}), round_))
 
 
 def _window_full(turn: Turn, fitted: FittedRequest) -> Reason:

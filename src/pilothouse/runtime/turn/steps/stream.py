@@ -2,10 +2,11 @@
 
 import asyncio
 from contextlib import aclosing
+from dataclasses import replace
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ModelError, ModelRefused, ModelTooLong, ModelUnavailable, StoreError
-from pilothouse.domain.messages import Text, TextEnd, Usage
+from pilothouse.domain.messages import Text, TextEnd
 from pilothouse.domain.signals import ContextChanged
 from pilothouse.domain.states import (
     AwaitingLLMFirstChunk,
@@ -13,14 +14,15 @@ from pilothouse.domain.states import (
     EnhancingSystemPrompt,
     PreparingLLMRequest,
     ProcessingLLMResponse,
-    State,
     StreamingLLMResponse,
     TransientError,
     name_of,
 )
 from pilothouse.llm.base import CallDelta, TextDelta
+from pilothouse.llm.prices import with_cost
 from pilothouse.runtime.request.builder import provider_tokens
 from pilothouse.runtime.turn.answer import DeltaWriter, StreamedAnswer
+from pilothouse.runtime.turn.round import Next, PreparedRequest, Round
 from pilothouse.runtime.turn.turn import Turn
 from pilothouse.system.ambient import backoff_seconds, timestamp
 
@@ -31,12 +33,14 @@ _MAX_TOO_LONG_RETRIES = 5
 Resume = type[ConnectingToLLM] | type[PreparingLLMRequest] | type[EnhancingSystemPrompt]
 
 
-async def stream(turn: Turn) -> State:
+async def stream(turn: Turn, round_: Round) -> Next:
+    live, prepared = turn.live, round_.prepared
+    assert prepared is not None
     _discard_earlier_attempt(turn)
-    turn.answer = answer = StreamedAnswer(turn.new_message_id())
-    turn.live.delta_writer = delta_writer = DeltaWriter(turn.live, answer.message_id, turn.open.id, answer.deltas)
+    answer = StreamedAnswer(turn.new_message_id())
+    live.delta_writer = delta_writer = DeltaWriter(live, answer.message_id, turn.open.id, answer.deltas)
     try:
-        await _receive(turn, answer, delta_writer)
+        await _receive(turn, prepared, answer, delta_writer)
         if answer.finish_reason is None:
             raise ModelUnavailable(Code.MODEL_CUT)
     except asyncio.CancelledError:
@@ -44,19 +48,19 @@ async def stream(turn: Turn) -> State:
         raise
     except ModelError as error:
         delta_writer.close()
-        return await _after_error(turn, answer, error)
+        return await _after_error(turn, round_, prepared, answer, error)
     except StoreError:
-        # The store refused the deltas: the text stays in memory as an unsaved change, and the round is sent again.
-        if not _has_stored_cut_text(turn) and (partial_text := _take_partial(turn, "cut")) is not None:
-            turn.cut_round = turn.open.round
-            async with turn.live.lock:
-                draft = turn.live.draft()
+        # The store refused the deltas: the text stays in memory with the refused draft, and the round is sent again.
+        if not _has_stored_cut_text(turn) and (partial_text := _take_partial(turn, round_, "cut")) is not None:
+            turn.requests.cut_round = turn.open.round
+            async with live.lock:
+                draft = live.draft()
                 draft.append(partial_text, turn.open.branch)
-                turn.live.unsaved = draft
+                live.pending.refused = draft
         raise
     delta_writer.close()
-    _count_usage(turn, answer)
-    return ProcessingLLMResponse()
+    _count_usage(turn, prepared, answer)
+    return Next(ProcessingLLMResponse(), replace(round_, answer=answer, retries=0))
 
 
 def _discard_earlier_attempt(turn: Turn) -> None:
@@ -69,25 +73,21 @@ def _discard_earlier_attempt(turn: Turn) -> None:
         live.dependencies.hub.publish(ContextChanged(context_id=live.id, version=live.version, fields=("streaming",)))
 
 
-async def _store_cut_text(turn: Turn) -> None:
+async def _store_cut_text(turn: Turn, round_: Round) -> None:
     """Store the text of a stream that was cut, once in a round: otherwise every retry would leave another copy."""
     if _has_stored_cut_text(turn):
-        turn.answer = None
-        return
-    if turn.answer is not None and turn.answer.deltas:
-        turn.cut_round = turn.open.round
-    await store_partial(turn, "cut")
+        _take_partial(turn, round_, "cut")
+    elif await store_partial(turn, round_, "cut"):
+        turn.requests.cut_round = turn.open.round
 
 
 def _has_stored_cut_text(turn: Turn) -> bool:
-    return turn.cut_round == turn.open.round
+    return turn.requests.cut_round == turn.open.round
 
 
-async def _receive(turn: Turn, answer: StreamedAnswer, delta_writer: DeltaWriter) -> None:
-    assert turn.request is not None
-    assert turn.adapter is not None
+async def _receive(turn: Turn, prepared: PreparedRequest, answer: StreamedAnswer, delta_writer: DeltaWriter) -> None:
     live = turn.live
-    async with aclosing(turn.adapter.stream(turn.request)) as events:
+    async with aclosing(prepared.adapter.stream(prepared.request)) as events:
         async for event in events:
             answer.apply(event)
             if answer.size > _MAX_ANSWER_CHARACTERS:
@@ -107,58 +107,56 @@ def _progress(answer: StreamedAnswer) -> StreamingLLMResponse:
     )
 
 
-def _count_usage(turn: Turn, answer: StreamedAnswer) -> None:
-    """Note the reported usage for the next commit of the turn."""
-    if answer.usage is not None:
-        turn.uncommitted_usage = answer.usage.plus(turn.uncommitted_usage or Usage())
-        _update_token_ratio(turn, answer.usage.input_tokens)
+def _count_usage(turn: Turn, prepared: PreparedRequest, answer: StreamedAnswer) -> None:
+    """Note the reported usage for the next commit, and correct our token counts by the provider's from then on. Counts
+    that differ by more than a factor of two are no correction, since some providers leave out cached tokens."""
+    if answer.usage is None:
+        return
+    pending, model = turn.live.pending, prepared.request.model
+    pending.add_usage(with_cost(answer.usage, turn.dependencies.catalog.facts(model).price))
+    reported = answer.usage.input_tokens
+    if prepared.tokens >= _MIN_TOKENS_FOR_RATIO and 0.5 <= reported / prepared.tokens <= 2:
+        pending.core.update(token_ratio=round(reported / prepared.tokens, 3), token_ratio_of=model)
 
 
-def _update_token_ratio(turn: Turn, reported: int) -> None:
-    """Correct our token counts by the provider's count from now on. Counts that differ by more than a factor of two are
-    ignored, since some providers leave out cached tokens."""
-    assert turn.request is not None
-    if turn.request_tokens >= _MIN_TOKENS_FOR_RATIO and 0.5 <= reported / turn.request_tokens <= 2:
-        turn.pending_core_fields.update(
-            token_ratio=round(reported / turn.request_tokens, 3), token_ratio_of=turn.request.model
-        )
-
-
-async def _after_error(turn: Turn, answer: StreamedAnswer, error: ModelError) -> State:
+async def _after_error(
+    turn: Turn, round_: Round, prepared: PreparedRequest, answer: StreamedAnswer, error: ModelError
+) -> Next:
     resume: Resume = ConnectingToLLM
     if answer.has_content:
         # No call of a partial answer runs: a truncated argument may still parse.
-        await _store_cut_text(turn)
+        await _store_cut_text(turn, round_)
         resume = PreparingLLMRequest
-    if isinstance(error, ModelTooLong) and turn.too_long_count < _MAX_TOO_LONG_RETRIES:
-        _shrink_request(turn, error)
-        return _transient_error(turn, error, EnhancingSystemPrompt, 0.0)
-    if isinstance(error, ModelRefused) or turn.retries >= turn.dependencies.limits.retries:
-        return turn.give_up(error.reason, "error")
-    turn.retries += 1
-    return _transient_error(turn, error, resume, _retry_delay(turn, error))
+    if isinstance(error, ModelTooLong) and turn.requests.too_long_count < _MAX_TOO_LONG_RETRIES:
+        must_compress = _limit_next_request(turn, prepared, error)
+        state = _transient_error(turn, error, EnhancingSystemPrompt, round_.retries, 0.0)
+        return Next(state, replace(round_, must_compress=must_compress))
+    if isinstance(error, ModelRefused) or round_.retries >= turn.dependencies.limits.retries:
+        return turn.give_up(error.reason, round_, "error")
+    retries = round_.retries + 1
+    state = _transient_error(turn, error, resume, retries, _retry_delay(turn, error, retries))
+    return Next(state, replace(round_, retries=retries))
 
 
-def _shrink_request(turn: Turn, error: ModelTooLong) -> None:
+def _limit_next_request(turn: Turn, prepared: PreparedRequest, error: ModelTooLong) -> bool:
     """Reduce the next request after the provider refused one as too long: our count was wrong, or the window is smaller
-    than the catalog says. The first refusal compresses the messages before the turn; each further one halves the limit
-    of this turn's requests."""
-    assert turn.request is not None
-    turn.too_long_count += 1
-    turn.too_long_reason = error.reason
-    turn.wait_seconds = 0.0
+    than the catalog says. The first refusal compresses the messages before the turn, and this function returns True;
+    each further one halves the limit of this turn's requests."""
+    history = turn.requests
+    history.too_long_count += 1
+    history.too_long_reason = error.reason
     if error.window is not None:
-        turn.dependencies.catalog.learn_window(turn.request.model, error.window)
-    if turn.too_long_count == 1 and turn.live.budget.auto_compress:
-        turn.must_shorten = True
-    else:
-        turn.request_limit = provider_tokens(turn.live, turn.request_tokens) // 2
+        turn.dependencies.catalog.learn_window(prepared.request.model, error.window)
+    if history.too_long_count == 1 and turn.live.budget.auto_compress:
+        return True
+    history.limit = provider_tokens(turn.live, prepared.tokens) // 2
+    return False
 
 
-def _transient_error(turn: Turn, error: ModelError, resume: Resume, seconds: float) -> TransientError:
+def _transient_error(turn: Turn, error: ModelError, resume: Resume, retries: int, seconds: float) -> TransientError:
     return TransientError(
         error_type=error.reason,
-        retry_count=turn.retries,
+        retry_count=retries,
         max_retries=turn.dependencies.limits.retries,
         retry_at=timestamp(turn.dependencies.ambient.now() + seconds),
         resume_to=name_of(resume),
@@ -166,40 +164,41 @@ def _transient_error(turn: Turn, error: ModelError, resume: Resume, seconds: flo
     )
 
 
-async def store_partial(turn: Turn, ended: TextEnd) -> None:
-    """Store the text of an answer that will not be completed."""
-    message = _take_partial(turn, ended)
-    if message is not None:
-        async with turn.live.lock:
-            draft = turn.live.draft()
-            draft.append(message, turn.open.branch)
-            await turn.commit(draft)
-
-
-def _take_partial(turn: Turn, ended: TextEnd) -> Text | None:
-    """Take the text so far from the turn, as a message. Fragments of calls are dropped."""
-    answer, turn.answer = turn.answer, None
-    if answer is None or not answer.deltas:
-        return None
-    return Text(
-        id=answer.message_id,
-        timestamp=turn.dependencies.now(),
-        role="assistant",
-        metadata=turn.metadata(),
-        content=answer.text,
-        chunks=tuple(map(len, answer.deltas)),
-        ended=ended,
-    )
-
-
-def _retry_delay(turn: Turn, error: ModelError) -> float:
+def _retry_delay(turn: Turn, error: ModelError, retries: int) -> float:
     limits = turn.dependencies.limits
     retry_after = error.retry_after if isinstance(error, ModelUnavailable) else None
     if retry_after is not None:
-        turn.wait_seconds = min(retry_after, limits.retry_seconds_at_most)
-    else:
-        first, max_seconds = limits.retry_seconds, limits.retry_seconds_at_most
-        turn.wait_seconds = backoff_seconds(
-            turn.dependencies.ambient, turn.retries, first=first, max_seconds=max_seconds
-        )
-    return turn.wait_seconds
+        return min(retry_after, limits.retry_seconds_at_most)
+    first, max_seconds = limits.retry_seconds, limits.retry_seconds_at_most
+    return backoff_seconds(turn.dependencies.ambient, retries, first=first, max_seconds=max_seconds)
+
+
+async def store_partial(turn: Turn, round_: Round, ended: TextEnd) -> bool:
+    """Store the text of an answer that will not be completed. Returns whether there was any."""
+    message = _take_partial(turn, round_, ended)
+    if message is None:
+        return False
+    async with turn.live.lock:
+        draft = turn.live.draft()
+        draft.append(message, turn.open.branch)
+        await turn.commit(draft)
+    return True
+
+
+def _take_partial(turn: Turn, round_: Round, ended: TextEnd) -> Text | None:
+    """Take the text of the answer that was being streamed, once, as a message. Fragments of calls are dropped."""
+    writer = turn.live.open_delta_writer
+    if writer is None or writer.is_taken or writer.turn != turn.open.id:
+        return None
+    writer.is_taken = True
+    if not writer.deltas:
+        return None
+    return Text(
+        id=writer.message_id,
+        timestamp=turn.dependencies.now(),
+        role="assistant",
+        metadata=turn.metadata(round_),
+        content="".join(writer.deltas),
+        chunks=tuple(map(len, writer.deltas)),
+        ended=ended,
+    )
