@@ -111,7 +111,7 @@ async def test_an_older_conversation_touches_nothing_outside_its_owners_roots(tm
         await runtime.uploads.add(context_id, "note.txt", b"mine")
         here.restrict()
         live = await live_context(runtime, context_id)
-        live.forget_workspace()  # roots change with a restart, when no context is in memory
+        live.files.forget_workspace()  # roots change with a restart, when no context is in memory
         path = f"/api/contexts/{context_id}"
         for method, route, body in (
             ("GET", f"{path}/files?query=plan", None),
@@ -127,7 +127,7 @@ async def test_an_older_conversation_touches_nothing_outside_its_owners_roots(tm
         assert (here.root / "secret/new.txt").exists(), "nothing was undone"
         assert not (here.root / "secret/note.txt").exists()
         with pytest.raises(ToolError):
-            live.workspace()
+            live.files.workspace()
         payloads = [{"type": "text", "content": "read"}, {"type": "file_reference", "path": "plan.txt"}]
         assert (await here.answer("POST", f"{path}/messages", {"payloads": payloads}))[0] == 202
         await runtime.turns.rested(context_id)
@@ -147,8 +147,8 @@ async def test_additional_folders_are_reached_only_within_a_users_roots(tmp_path
         ours = await live_context(here.world.runtime, await here.world.runtime.contexts.create(inside))
         assert [root.path for root in theirs.dependencies.extra_roots_of("anna")] == [inside]
         with pytest.raises(ToolError):
-            theirs.workspace().read(str(beside / "plan.txt"))
-        assert ours.workspace().read(str(beside / "plan.txt")) == b"plum"
+            theirs.files.workspace().read(str(beside / "plan.txt"))
+        assert ours.files.workspace().read(str(beside / "plan.txt")) == b"plum"
 
 
 async def test_a_sub_agent_stays_within_the_roots_of_its_user(tmp_path: Path) -> None:
@@ -207,9 +207,9 @@ async def test_the_roots_of_other_users_are_closed_to_a_users_confined_commands(
         roots = {"anna": [here.root / "anna"], "bob": [beside], "carl": [inside], "dora": [here.root]}
         object.__setattr__(here.world.dependencies, "user_roots", roots)
         context_id = await here.world.runtime.contexts.create(here.root / "anna", by="anna")
-        assert (await live_context(here.world.runtime, context_id)).workspace().foreign_roots == (beside,)
+        assert (await live_context(here.world.runtime, context_id)).files.workspace().foreign_roots == (beside,)
         context_id = await here.world.runtime.contexts.create(beside)
-        assert (await live_context(here.world.runtime, context_id)).workspace().foreign_roots == ()
+        assert (await live_context(here.world.runtime, context_id)).files.workspace().foreign_roots == ()
 
 
 def test_a_table_for_an_unknown_user_is_reported(tmp_path: Path) -> None:

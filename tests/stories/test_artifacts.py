@@ -107,7 +107,7 @@ async def test_whole_outputs_cannot_be_written(tmp_path: Path) -> None:
         context_id = await world.start()
         await turn(world, context_id)
         name = output_name((await results(world, context_id))[-1])
-        workspace = (await live_context(world.runtime, context_id)).workspace()
+        workspace = (await live_context(world.runtime, context_id)).files.workspace()
         for path in (name, str(world.workspace / name), str(workspace.readable()[-1]) + "/" + Path(name).name):
             limit = workspace.violation(path, writing=True)
             assert limit is not None, path

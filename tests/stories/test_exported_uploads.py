@@ -35,7 +35,7 @@ async def test_a_copied_folder_and_an_export_bring_the_uploads_with_them(tmp_pat
     async with copied.runtime, imported.runtime:
         assert (await imported.runtime.imports.create(exported)).left_out == ()
         for each in (copied, imported):
-            content = (await live_context(each.runtime, context_id)).workspace().read("uploads/数据 1.csv")
+            content = (await live_context(each.runtime, context_id)).files.workspace().read("uploads/数据 1.csv")
             assert content == b"plum\xff\n"
             assert stat.S_IMODE((stored(each, context_id) / "数据 1.csv").stat().st_mode) == 0o600
 

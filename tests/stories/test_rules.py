@@ -287,7 +287,8 @@ async def test_a_stricter_policy_does_not_start_what_a_crash_left_waiting(tmp_pa
     context_id = await world.start("supervised")
     await world.turn(context_id)
     live = await live_context(world.runtime, context_id)
-    live.core = msgspec.structs.replace(live.core, mode="agent")  # as if found so after a crash
+    core = msgspec.structs.replace(live.core, mode="agent")  # as if found so after a crash
+    live.stored = msgspec.structs.replace(live.stored, core=core)
     await world.runtime.modes.set_policy(context_id, Policy())
     await world.runtime.rules.give("ask", Scope(tool="look"))
     await world.runtime.turns.rested(context_id)

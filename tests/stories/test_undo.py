@@ -87,8 +87,8 @@ def mode_of(path: Path) -> int:
 
 async def artifacts_of(world: World, context_id: ContextId) -> ArtifactStore:
     live = await live_context(world.runtime, context_id)
-    assert live.artifacts is not None
-    return live.artifacts
+    assert live.files.artifacts is not None
+    return live.files.artifacts
 
 
 async def test_changes_of_every_tool_are_undone_one_call_after_the_other(tmp_path: Path) -> None:
@@ -352,7 +352,7 @@ async def test_a_recorded_change_that_never_happened_is_skipped(tmp_path: Path) 
     async with world.runtime:
         context_id = await done(world)
         artifacts = await artifacts_of(world, context_id)
-        before = (await live_context(world.runtime, context_id)).workspace().content_hash("b.txt")
+        before = (await live_context(world.runtime, context_id)).files.workspace().content_hash("b.txt")
         artifacts.changes.add(
             ChangeEntry(call="lost", tool="write", files=(ChangedFile("b.txt", before, "f" * 64),)), [b"b"]
         )

@@ -176,7 +176,7 @@ async def test_a_new_file_below_the_name_of_the_uploads_is_refused_while_it_mean
         with pytest.raises(Conflict) as conflict:
             await world.runtime.uploads.copy(context_id, "data.csv", "uploads/new.csv")
         assert conflict.value.reason.code is Code.UPLOADS_RESERVED
-        workspace = (await live_context(world.runtime, context_id)).workspace()
+        workspace = (await live_context(world.runtime, context_id)).files.workspace()
         with pytest.raises(ToolError):
             workspace.write("uploads/new.txt", b"x", expected=None)
         assert tree(world.workspace) == ["here"]
@@ -382,7 +382,7 @@ async def test_an_upload_removed_while_it_is_read_is_missing_and_nothing_else(tm
     async with world.runtime:
         context_id = await world.start()
         await world.runtime.uploads.add(context_id, "data.csv", b"plum\n")
-        workspace = (await live_context(world.runtime, context_id)).workspace()
+        workspace = (await live_context(world.runtime, context_id)).files.workspace()
         with workspace.open_file("uploads/data.csv") as file:
             await world.runtime.uploads.remove(context_id, "data.csv")
             assert file.read() == b"plum\n"  # a process with the file open reads it to its end

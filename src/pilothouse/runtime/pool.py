@@ -249,10 +249,10 @@ class ContextPool:
         closed: recovery takes over at the next start."""
         if self._closed:
             return
-        live.turn = turn or live.turn
-        live.work_available.set()
+        live.turn = turn = turn or turn_of(live)
+        turn.work_available.set()
         if live.task is None:
-            live.task = asyncio.create_task(self._drive(live, turn_of(live)), name=f"turn of {live.id}")
+            live.task = asyncio.create_task(self._drive(live, turn), name=f"turn of {live.id}")
 
     async def _drive(self, live: LiveContext, turn: Turn) -> None:
         acting_user.set(live.core.owner)

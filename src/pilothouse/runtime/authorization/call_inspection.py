@@ -201,7 +201,7 @@ async def prepare(live: LiveContext, name: str, arguments: Any, earlier: Earlier
         return CallPreview(effect="unknown", violation=Reason(Code.UNKNOWN_TOOL, {"tool": name, "allowed": allowed}))
     try:
         parsed = parse_arguments(name, tool.parameters, arguments)
-        preview = await tool.prepare(parsed, live.workspace().with_planned({} if earlier is None else earlier))
+        preview = await tool.prepare(parsed, live.files.workspace().with_planned({} if earlier is None else earlier))
         return msgspec.convert(_with_clean_texts(preview), CallPreview)
     except ToolError as error:
         return CallPreview(effect=tool.effect, violation=error.reason)

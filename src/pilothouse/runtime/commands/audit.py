@@ -29,5 +29,5 @@ async def note_damage(live: LiveContext) -> None:
     chain = (await live.dependencies.store.audit(live.id, limit=0)).chain
     if chain.whole or any(reason.code is Code.AUDIT_CUT for reason in live.damage):
         return
-    live.damage = (*live.damage, Reason(Code.AUDIT_CUT, {"sequence": chain.broken_at}))
+    live.report_damage(Reason(Code.AUDIT_CUT, {"sequence": chain.broken_at}))
     live.dependencies.hub.publish(ContextChanged(context_id=live.id, version=live.version, fields=("damage",)))

@@ -398,7 +398,7 @@ class CallCommands(CommandGroup):
         is the whole output."""
         live = await self._pool.find(context_id)
         record = await self.get(context_id, call_id)
-        path = live.artifacts.output_of(record.id) if live.artifacts is not None else None
+        path = live.files.artifacts.output_of(record.id) if live.files.artifacts is not None else None
         if path is None or not path.is_file():
             raise NotFound(Code.NO_OUTPUT, call_id=call_id)
         return path

@@ -149,9 +149,9 @@ async def _uploads(live: LiveContext) -> AsyncIterator[UploadLine]:
     """The uploads, smallest first: with data as far as the bound allows, the others by name only."""
     for upload, is_included in await _list_uploads(live):
         data = None
-        if is_included and live.uploads is not None:
+        if is_included and live.files.uploads is not None:
             try:
-                data = await asyncio.to_thread(live.uploads.read, upload.name)
+                data = await asyncio.to_thread(live.files.uploads.read, upload.name)
             except OSError:  # the upload was removed since it was listed, or cannot be read
                 continue
         yield UploadLine(upload.name, upload.size if data is None else len(data), data)
@@ -160,9 +160,9 @@ async def _uploads(live: LiveContext) -> AsyncIterator[UploadLine]:
 async def _list_uploads(live: LiveContext) -> list[tuple[StoredUpload, bool]]:
     """Each upload, and whether the bound allows its data in an export. Empty for a sub-agent, whose uploads belong to
     its conversation."""
-    if live.uploads is None or live.ancestors:
+    if live.files.uploads is None or live.ancestors:
         return []
-    uploads = sorted(await asyncio.to_thread(live.uploads.all), key=lambda upload: upload.size)
+    uploads = sorted(await asyncio.to_thread(live.files.uploads.all), key=lambda upload: upload.size)
     ends = itertools.accumulate(upload.size for upload in uploads)
     sizes = zip(uploads, ends, strict=True)
     return [(upload, end <= MAX_EXPORTED_UPLOAD_BYTES and upload.size <= MAX_UPLOAD_BYTES) for upload, end in sizes]

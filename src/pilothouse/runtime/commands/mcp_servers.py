@@ -58,7 +58,9 @@ class MCPServerCommands(CommandGroup):
     async def add_resource(self, context_id: str, server: str, uri: str, *, by: str = "local") -> MessageId:
         """Read a resource and put it into the conversation as a message. Raises: NotFound, Conflict, StoreError."""
         live = await self._pool.find(context_id)
-        workspaces = {live.core.workspace} if live.core.workspace is not None and live.is_beneath_a_root else set()
+        workspaces = (
+            {live.core.workspace} if live.core.workspace is not None and live.files.is_beneath_a_root else set()
+        )
         try:
             contents = await _server(self._pool, server, workspaces).read_resource(uri)
         except ToolError as error:

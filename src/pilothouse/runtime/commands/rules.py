@@ -105,7 +105,7 @@ class RuleCommands(CommandGroup):
             live = await self._pool.find(context_id)
             if scope.folder is not None:
                 with suppress(ToolError):  # calls report the resolved paths that they touch
-                    real_folder = live.workspace().touched_paths(scope.folder)[-1]
+                    real_folder = live.files.workspace().touched_paths(scope.folder)[-1]
                     rule = msgspec.structs.replace(rule, scope=msgspec.structs.replace(scope, folder=real_folder))
 
             def change(live: LiveContext, draft: Draft) -> None:
@@ -216,7 +216,7 @@ async def _accept_audit(pool: ContextPool, live: LiveContext, damage: Reason, by
         draft.audit.insert(0, draft.audit.pop())  # directly behind the accepted entries
 
         def forget_damage() -> None:
-            live.damage = tuple(reason for reason in live.damage if reason != damage)
+            live.accept_damage(damage)
 
         await live.commit(draft, then=forget_damage)
     await redecide_descendants(pool, (live,), by, releases=release_none)

@@ -72,5 +72,5 @@ def user_workspaces(pool: ContextPool, user: str) -> set[str]:
     return {
         live.core.workspace
         for live in pool.in_memory()
-        if live.core.owner == user and live.core.workspace is not None and live.is_beneath_a_root
+        if live.core.owner == user and live.core.workspace is not None and live.files.is_beneath_a_root
     }

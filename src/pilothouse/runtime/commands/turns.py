@@ -99,7 +99,7 @@ class TurnCommands(CommandGroup):
                 await _resume(self._pool, live, live.state, by)
             elif live.turn is not None:
                 live.turn.paused_by = None  # the pause had not taken effect yet
-                live.work_available.set()
+                live.turn.work_available.set()
             children = tuple(live.subagents)
         await _resume_descendants(self._pool, children, by)
 

@@ -46,7 +46,7 @@ class UploadCommands(CommandGroup):
             raise InvalidInput(Code.BODY_TOO_LARGE, limit=MAX_UPLOAD_BYTES)
         async with _conversation(self._pool, context_id) as live:
             with _as_request_errors(clean_name):
-                root = live.workspace().root
+                root = live.files.workspace().root
                 stored_name = await run_to_completion_in_thread(
                     # The name of an upload takes precedence, so it must differ from those of the workspace's own files.
                     lambda: _store(live).add(
@@ -64,7 +64,7 @@ class UploadCommands(CommandGroup):
         """
         async with _conversation(self._pool, context_id) as live:
             with _as_request_errors(name):
-                workspace = live.workspace()
+                workspace = live.files.workspace()
                 data = await asyncio.to_thread(_store(live).read, name)
                 copy_path, is_new = await run_to_completion_in_thread(lambda: _copy(workspace, name, data, path))
             if is_new:
@@ -96,9 +96,9 @@ async def _conversation(pool: ContextPool, context_id: str) -> AsyncIterator[Liv
 
 
 def _store(live: LiveContext) -> UploadStore:
-    if live.uploads is None:
+    if live.files.uploads is None:
         raise Conflict(Code.UPLOADS_NOT_KEPT)
-    return live.uploads
+    return live.files.uploads
 
 
 @contextmanager

@@ -144,9 +144,9 @@ class WorkspaceCommands(CommandGroup):
         async with self._pool.locked(context_id) as live:
             if any(call.status == "executing" for call in live.draft().all_calls()):
                 raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
-            if live.artifacts is None:
+            if live.files.artifacts is None:
                 raise Conflict(Code.NOTHING_TO_UNDO)
-            log, workspace = live.artifacts.changes, live.workspace()
+            log, workspace = live.files.artifacts.changes, live.files.workspace()
             try:
                 undone = await run_to_completion_in_thread(lambda: undo_last(log, workspace))
             except ToolError as error:
@@ -155,7 +155,7 @@ class WorkspaceCommands(CommandGroup):
                 raise StoreRefused.because_of(error) from error
             draft = live.draft()
             for path in undone.paths:
-                live.workspace().forget_read(path)
+                live.files.workspace().forget_read(path)
             draft.note("change_undone", by, paths=undone.paths)
             _put_undo_notice(live, draft, undone.paths, by)
             await live.commit(draft)
@@ -185,7 +185,7 @@ class WorkspaceCommands(CommandGroup):
         """The files that match a query. Raises: NotFound, InvalidInput for a workspace that cannot be read."""
         live = await self._pool.find(context_id)
         try:
-            listing = await self._pool.file_index.listing(live.workspace())
+            listing = await self._pool.file_index.listing(live.files.workspace())
         except ToolError as error:
             raise InvalidInput(Code.INVALID_WORKSPACE, path=live.core.workspace) from error
         matches = await asyncio.to_thread(lambda: best_matches(_with_uploads(live, listing), query, limit))
@@ -195,7 +195,9 @@ class WorkspaceCommands(CommandGroup):
 def _with_uploads(live: LiveContext, listing: Listing) -> Listing:
     """A listing with the conversation's uploads first. A copy, since all conversations of a workspace share the
     listing."""
-    names = [f"{UPLOADS}/{upload.name}" for upload in live.uploads.all()] if live.uploads is not None else []
-    root = live.workspace().root
+    names = (
+        [f"{UPLOADS}/{upload.name}" for upload in live.files.uploads.all()] if live.files.uploads is not None else []
+    )
+    root = live.files.workspace().root
     uploads = [FileMatch(path, is_folder=False) for path in names if not os.path.lexists(root / path)]
     return Listing([*uploads, *listing.entries], listing.is_cut) if uploads else listing

@@ -1,19 +1,18 @@
 """`LiveContext`: one context in memory with its lock. A committed draft is the only way to change its stored values."""
 
 import asyncio
-import os
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from pilothouse.domain.audit import chain
+from pilothouse.domain.branches import Branch
 from pilothouse.domain.budgets import Budget
 from pilothouse.domain.calls import CallRecord
-from pilothouse.domain.codes import Code
+from pilothouse.domain.codes import Reason
 from pilothouse.domain.contexts import Change, ContextCore, StoredContext
-from pilothouse.domain.errors import StoreReadOnly, ToolError
+from pilothouse.domain.errors import StoreReadOnly
 from pilothouse.domain.forks import BranchFork
 from pilothouse.domain.personas import Persona
 from pilothouse.domain.signals import ContextChanged, StateChanged
@@ -29,14 +28,12 @@ from pilothouse.domain.transitions import check
 from pilothouse.domain.value import CallId, ContextId, MessageId
 from pilothouse.llm.model_catalog import ModelFacts
 from pilothouse.runtime.context.commit_signals import publish_commit
+from pilothouse.runtime.context.context_files import ContextFiles
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.pending_change import PendingChange
 from pilothouse.runtime.dependencies import RuntimeDependencies
 from pilothouse.runtime.request.history_cache import HistoryCache
 from pilothouse.runtime.shield import run_to_completion
-from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.artifacts import ArtifactStore
-from pilothouse.tools.uploads import UploadStore
 from pilothouse.window.model_messages import with_token_count
 from pilothouse.window.tokens import Counter, counter_for
 
@@ -67,19 +64,14 @@ class LiveContext:
         self, stored: StoredContext, services: RuntimeServices, ancestors: Sequence["LiveContext"] = ()
     ) -> None:
         self.services = services
-        self.dependencies = services.dependencies
         self.ancestors = tuple(ancestors)
         """The contexts that started this one, nearest first. All of them stay in memory as long as this one does."""
-        self.is_orphan = stored.core.parent is not None and not ancestors
         self.subagents: set[LiveContext] = set()
         """The direct sub-agents that are in memory."""
-        self.core = stored.core
-        self.branches = dict(stored.branches)
-        self.calls = dict(stored.calls)
-        self.version = stored.version
-        self.damage = stored.damage
-        self.partials = stored.partials
+        self.stored = stored
+        """The context as the store has it. Each commit replaces this value as a whole."""
         self.state: State = stored.core.state
+        """The present state. Passing states are never stored."""
         self.lock = asyncio.Lock()
         self.pin_count = 0
         """How many users require the context to stay in memory."""
@@ -87,27 +79,52 @@ class LiveContext:
         self.turn: Turn | None = None
         self.task: asyncio.Task[None] | None = None
         """The task that drives the context."""
-        self.work_available = asyncio.Event()
-        """Wakes the `execute` step: a command has started or decided a call."""
         self.pending = PendingChange()
         self.delta_writer: DeltaWriter | None = None
         self.history_cache = HistoryCache()
-        self.read_digests: dict[str, str] = {}
-        """By path: the digest of the content that a tool has read last."""
+        self.files = ContextFiles(self)
         self.live_outputs: dict[CallId, LiveOutput] = {}
         self.forks: dict[tuple[str, str], BranchFork | int] = {}
         """By the keys of two branches: their fork; or the length of the second branch when it was compared and either
         branch was the beginning of the other."""
-        self._workspace: Workspace | None = None
-        self._artifacts: ArtifactStore | None = None
         self.overview: tuple[MessageId, str] | None = None
         """The newest overview of the workspace, cached: its message and its text."""
         self._must_reopen = False
         """Whether the store may hold other data than this object, after a write that failed midway."""
 
     @property
+    def dependencies(self) -> RuntimeDependencies:
+        return self.services.dependencies
+
+    @property
+    def core(self) -> ContextCore:
+        return self.stored.core
+
+    @property
+    def branches(self) -> Mapping[str, Branch]:
+        return self.stored.branches
+
+    @property
+    def calls(self) -> Mapping[CallId, CallRecord]:
+        """The calls of the open turn."""
+        return self.stored.calls
+
+    @property
+    def version(self) -> int:
+        return self.stored.version
+
+    @property
+    def damage(self) -> tuple[Reason, ...]:
+        return self.stored.damage
+
+    @property
     def id(self) -> ContextId:
         return self.core.context_id
+
+    @property
+    def is_orphan(self) -> bool:
+        """Whether the context that started this one is missing."""
+        return self.core.parent is not None and not self.ancestors
 
     @property
     def is_resting(self) -> bool:
@@ -168,53 +185,6 @@ class LiveContext:
     def take_turn(self, turn: "Turn") -> None:
         """Set the next turn. The task that drives the context goes on with that turn."""
         self.turn = turn
-
-    def forget_workspace(self) -> None:
-        """Resolve the folder again at next use, which each turn does once. Within a turn, a folder that was replaced is
-        refused."""
-        self._workspace = None
-
-    @property
-    def is_beneath_a_root(self) -> bool:
-        """Whether the workspace, with links resolved now, lies where the owner may work."""
-        path = self.core.workspace
-        return path is not None and self.dependencies.is_beneath_a_root(path, self.core.owner)
-
-    def workspace(self) -> Workspace:
-        """Raises: ToolError when the context has no workspace, or the folder is gone."""
-        if self._workspace is None:
-            path = self.core.workspace
-            # Checked before existence, which would disclose the folders elsewhere. The path may have become a link.
-            if path is not None and not self.is_beneath_a_root:
-                roots = self.dependencies.workspace_roots(self.core.owner)
-                raise ToolError(Code.OUTSIDE_ROOTS, path=path, allowed=", ".join(map(str, roots)))
-            if path is None or not os.path.isdir(path):
-                raise ToolError(Code.INVALID_WORKSPACE, path=path)
-            mounts = self.artifacts.mounts() if self.artifacts is not None else ()
-            extra_roots = self.dependencies.extra_roots_of(self.core.owner)
-            foreign_roots = self.dependencies.workspace_roots_of_others(self.core.owner)
-            self._workspace = Workspace(
-                Path(path), self.dependencies.private_folders, extra_roots, self.read_digests, mounts, foreign_roots
-            )
-        return self._workspace
-
-    @property
-    def artifacts(self) -> ArtifactStore | None:
-        """Files of the conversation beside its messages. Sub-agents share the artifacts of their outermost ancestor,
-        which is the context that the person sees."""
-        if self._artifacts is None:
-            folder = self.dependencies.store.artifacts_folder(self.ancestors[-1].id if self.ancestors else self.id)
-            self._artifacts = (
-                ArtifactStore(folder, self.dependencies.baseline_cache, self.dependencies.undo)
-                if folder is not None
-                else None
-            )
-        return self._artifacts
-
-    @property
-    def uploads(self) -> UploadStore | None:
-        """The files that the person uploaded to the conversation."""
-        return UploadStore(self.artifacts.uploads) if self.artifacts is not None else None
 
     def is_executing(self, call_id: CallId) -> bool:
         call = self.calls.get(call_id)
@@ -301,10 +271,10 @@ class LiveContext:
         publish_commit(self, draft, change)
 
     async def _store_and_apply(self, draft: Draft, change: Change) -> None:
-        self.version = await self._store(change)
+        version = await self._store(change)
         if self.pending.refused is draft.base:  # otherwise the refused draft has grown during the commit
             self.pending.refused = None
-        self._apply(change)
+        self._apply(change, version)
         if self.dependencies.trace_change is not None:
             self.dependencies.trace_change(self.id, change)
 
@@ -343,31 +313,45 @@ class LiveContext:
             accepts_audit=draft.accepts_audit,
         )
 
-    def _apply(self, change: Change) -> None:
-        self.core = change.core
+    def _apply(self, change: Change, version: int) -> None:
+        branches = dict(self.branches)
         for name in change.dropped:
-            if (dropped := self.branches.pop(name, None)) is not None:
+            if (dropped := branches.pop(name, None)) is not None:
                 self.history_cache.forget_branch(dropped)
         for old, name in change.renamed.items():
-            renamed = self.branches[name] = msgspec.structs.replace(self.branches.pop(old), name=name)
+            renamed = branches[name] = msgspec.structs.replace(branches.pop(old), name=name)
             self.history_cache.forget_branch(renamed)
         for name, branch in change.branches.items():
-            previous = self.branches.get(name)
-            self.branches[name] = msgspec.structs.replace(branch, length=previous.length if previous is not None else 0)
+            previous = branches.get(name)
+            branches[name] = msgspec.structs.replace(branch, length=previous.length if previous is not None else 0)
         queued = {message_id for item in change.core.queue for message_id in item.message_ids}
         unplaced = {message.id: message for message in change.messages if message.id not in queued}
         for name, ids in change.appended.items():
-            branch = self.branches[name]
+            branch = branches[name]
             messages = [unplaced.pop(message_id) for message_id in ids if message_id in unplaced]
             if len(messages) == len(ids):
                 self.history_cache.grow(branch, messages)
-            self.branches[name] = msgspec.structs.replace(branch, length=branch.length + len(ids))
+            branches[name] = msgspec.structs.replace(branch, length=branch.length + len(ids))
         if self.delta_writer is not None and any(
             message.id == self.delta_writer.message_id for message in change.messages
         ):
             self.delta_writer.is_committed = True
         if unplaced:
             self.history_cache.forget()  # a message was replaced in place: cached encodings of it are stale
-        self.calls.update((call.id, call) for call in change.calls)
-        if change.core.turn is None:
-            self.calls.clear()
+        changed_calls = {call.id: call for call in change.calls}
+        self.stored = StoredContext(
+            core=change.core,
+            version=version,
+            branches=branches,
+            calls={**self.calls, **changed_calls} if change.core.turn is not None else {},
+            damage=self.damage,
+        )
+
+    def report_damage(self, reason: Reason) -> None:
+        """Note damage of the stored data that was found since the context was opened. From now on, every call asks."""
+        self.stored = msgspec.structs.replace(self.stored, damage=(*self.damage, reason))
+
+    def accept_damage(self, reason: Reason) -> None:
+        """Forget damage that a person has accepted."""
+        damage = tuple(other for other in self.damage if other != reason)
+        self.stored = msgspec.structs.replace(self.stored, damage=damage)

@@ -59,7 +59,7 @@ def _end_interrupted_calls(live: LiveContext, draft: Draft) -> None:
 
 def _complete_partials(live: LiveContext, draft: Draft) -> None:
     turn = current_turn(live)
-    for partial in live.partials:
+    for partial in live.stored.partials:
         if partial.turn == turn.id and partial.deltas:
             message = Text(
                 id=partial.message_id,

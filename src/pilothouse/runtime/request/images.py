@@ -45,7 +45,7 @@ async def resolve_image(live: LiveContext, image: Image) -> Image:
     error: Reason | None = None
     try:
         if image.path is not None:
-            image = await asyncio.to_thread(_read, live.workspace(), image, image.path)
+            image = await asyncio.to_thread(_read, live.files.workspace(), image, image.path)
         if not _is_seen(live, image):
             text = await _recognize_text(live, image)
             image = msgspec.structs.replace(image, recognised_text=text)

@@ -46,7 +46,7 @@ def _is_due(live: LiveContext, branch: str, settings: OverviewSettings) -> bool:
 async def describe(live: LiveContext, settings: OverviewSettings) -> str | None:
     """The overview's text; None for a workspace that cannot be read."""
     try:
-        workspace = live.workspace()
+        workspace = live.files.workspace()
         return await asyncio.to_thread(describe_workspace, workspace, settings, live.counter.count)
     except ToolError:
         return None

@@ -55,13 +55,15 @@ class Turn:
     """Cancellation, pause and time limit of a turn, and what its requests have taught."""
 
     def __init__(self, live: LiveContext, first_round: Round | None = None) -> None:
-        live.forget_workspace()
+        live.files.forget_workspace()
         self.live = live
         self.next_round = first_round or Round()
         """The round with which the next drive begins."""
         self.requests = RequestHistory()
         self.clock = TurnClock(live)
         self.retry_now = asyncio.Event()
+        self.work_available = asyncio.Event()
+        """Wakes the `execute` step: a command has started or decided a call."""
         self.has_begun = False
         self.settled = asyncio.Event()
         """Set while no driver works on the turn."""

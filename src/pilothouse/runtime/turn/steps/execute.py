@@ -36,7 +36,7 @@ async def execute(turn: Turn, round_: Round) -> Next:
     try:
         while True:
             turn.clock.update_delegation()
-            turn.live.work_available.clear()
+            turn.work_available.clear()
             for call in turn.live.draft().round_calls():
                 if call.status == "executing" and call.id not in running:
                     running[call.id] = asyncio.create_task(_run(turn, round_, call))
@@ -83,7 +83,7 @@ async def _retain_results(turn: Turn, running: Running) -> None:
 
 async def _wait_for_change(turn: Turn, running: Running) -> None:
     """Wait until a call has ended, or a command has started another one."""
-    wake_up = asyncio.ensure_future(turn.live.work_available.wait())
+    wake_up = asyncio.ensure_future(turn.work_available.wait())
     try:
         await asyncio.wait({wake_up, *running.values()}, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -124,7 +124,7 @@ async def _outcome(turn: Turn, round_: Round, call: CallRecord) -> Outcome:
         earlier = _executed_before(turn, call)
         context = ToolContext(
             call_id=call.id,
-            workspace=live.workspace(),
+            workspace=live.files.workspace(),
             content_hash=_expected_content_hash(call),
             # A sub-agent may wait for the person. The time limit applies to the sub-agent's own calls.
             seconds=None if call.effect == "delegating" else turn.dependencies.limits.call_seconds,
@@ -132,7 +132,7 @@ async def _outcome(turn: Turn, round_: Round, call: CallRecord) -> Outcome:
             ask=lambda questions: elicit(live, call, questions),
             confined=call.confined,
             report_output=live.live_outputs[call.id].add,
-            artifacts=live.artifacts,
+            artifacts=live.files.artifacts,
             shown_before=frozenset(other.id for other in earlier if _was_shown(other)),
             executed_before=frozenset(other.id for other in earlier),
             add_remark=lambda reason: live.pending.messages.append(turn.progress_notice(reason, round_)),
@@ -164,7 +164,7 @@ def _executed_before(turn: Turn, call: CallRecord) -> list[CallRecord]:
 async def _has_changed_reach(turn: Turn, call: CallRecord) -> bool:
     """Whether a call would now touch other paths than the decided ones: links may have changed since the inspection."""
     if call.touches and call.ask is None and call.effect == "mutating":
-        workspace = turn.live.workspace()
+        workspace = turn.live.files.workspace()
         reasons = await asyncio.to_thread(lambda: [workspace.approval_reason(path) for path in call.touches or ()])
         if any(reason is not None and reason.code is Code.RUNS_CODE for reason in reasons):
             return True

@@ -87,7 +87,7 @@ async def _resolve_file_reference(turn: Turn, reference: FileReference) -> FileR
     content: str | None = None
     error: Reason | None = None
     try:
-        workspace = turn.live.workspace()
+        workspace = turn.live.files.workspace()
         lines = reference.range
         start, end = (lines.start_line, lines.end_line) if lines is not None else (None, None)
         error = workspace.violation(reference.path)
