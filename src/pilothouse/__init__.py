@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer
     from pilothouse.llm.base import Adapter
     from pilothouse.runtime.commands.calls import PersonsDecision
+    from pilothouse.runtime.commands.proposed_calls import ProposedCall
     from pilothouse.runtime.context.snapshot import ContextSnapshot
     from pilothouse.runtime.dependencies import Processor
     from pilothouse.runtime.events.turn_events import (
@@ -40,6 +41,7 @@ __all__ = [
     "PersonsDecision",
     "PilothouseError",
     "Processor",
+    "ProposedCall",
     "QuestionAsked",
     "Runtime",
     "Settings",
@@ -68,6 +70,7 @@ _MODULES = {
     "PersonsDecision": "runtime.commands.calls",
     "PilothouseError": "domain.errors",
     "Processor": "runtime.dependencies",
+    "ProposedCall": "runtime.commands.proposed_calls",
     "QuestionAsked": "runtime.events.turn_events",
     "Runtime": "runtime.runtime",
     "Settings": "settings",

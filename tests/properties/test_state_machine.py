@@ -38,6 +38,7 @@ from pilothouse.llm.chat_completions import CHAT_COMPLETIONS
 from pilothouse.llm.script import Answer, Script, ScriptedCall, ScriptedError
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.commands.calls import PersonsDecision
+from pilothouse.runtime.commands.proposed_calls import ProposedCall
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.dependencies import ProviderHandle
 from pilothouse.runtime.limits import Limits
@@ -169,6 +170,7 @@ class Machine(RuleBasedStateMachine):
         self.models: list[HeldModel] = []
         self.waiting_tasks: list[asyncio.Task[Any]] = []
         self.pinned: set[tuple[ContextId, str, str]] = set()
+        self.proposals = 0
 
     @initialize(plans=answer_plans, mode=mode_names, budget=budgets, fates=summary_plans)
     def begin(self, plans: list[Any], mode: str, budget: Budget, fates: list[str]) -> None:
@@ -284,6 +286,19 @@ class Machine(RuleBasedStateMachine):
                 event.clear()
 
         self.do(once())
+
+    @rule(
+        calls=st.lists(st.tuples(st.sampled_from([*EFFECTS, "nonsense"]), paths), min_size=1, max_size=3),
+        data=st.data(),
+    )
+    def propose(self, calls: list[tuple[str, str | None]], data: st.DataObject) -> None:
+        """Propose calls that no model sent."""
+        self.proposals += 1
+        proposed = []
+        for number, (tool, path) in enumerate(calls):
+            arguments = {"text": f"proposed {self.proposals}.{number}", **({"path": path} if path is not None else {})}
+            proposed.append(ProposedCall(tool=tool, arguments=arguments))
+        self.ask(self.runtime.calls.propose(self.any_context(data), proposed, origin="workflow:test"))
 
     @rule(data=st.data(), always=st.sampled_from(RUNGS))
     def decide_some(self, data: st.DataObject, always: Any) -> None:

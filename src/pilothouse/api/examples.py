@@ -37,6 +37,7 @@ CALL: dict[str, Any] = {
     "dangerous": [],
     "lookalikes": "",
     "may_change": False,
+    "origin": None,
     "status": "pending",
     "rule_offers": [{"scope": "folder", "rule": {**RULE, "id": ""}}],
     "requested_at": AT,

@@ -60,6 +60,8 @@ class CallView(Value, kw_only=True, omit_defaults=False):
     status: Status
     rule_offers: tuple[RuleOptionOffer, ...] = ()
     """The rules with which the person can always allow a pending call from now on."""
+    origin: str | None = None
+    """The program that proposed the call; None for a call of the model."""
     requested_at: Timestamp
     decided_at: Timestamp | None = None
     decided_by: str | None = None

@@ -12,6 +12,7 @@ from pilothouse.domain.value import Timestamp, Value
 Kind = Literal[
     "context_created",
     "mode_switched",
+    "calls_proposed",
     "call_decided",
     "call_started",
     "call_ended",

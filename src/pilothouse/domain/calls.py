@@ -91,6 +91,8 @@ class CallRecord(Value, kw_only=True):
     """The person's answers to a question."""
     exit_status: int | None = None
     """The exit status of a command; None for other tools, and for records of format 3 and before."""
+    origin: str | None = None
+    """The program that proposed the call; None for a call of the model."""
     waited: bool = False
     """Whether the call was shown to a person before it could start. The start then compares the call with its preview,
     whether the person approves the call or releases it by a switch of the mode, a rule or an elevation."""

@@ -54,6 +54,9 @@ class OpenTurn(Value):
     the model."""
     undone_more: int = 0
     """How many more files were restored."""
+    origin: str | None = None
+    """The program that proposed the turn's calls; None for a turn of the model. Proposed calls end without a request to
+    the model."""
 
 
 class Queued(Value, kw_only=True):

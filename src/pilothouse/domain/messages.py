@@ -54,6 +54,8 @@ class Metadata(Value):
     """Attached to a person's message, and sent in every round of its turn."""
     extra_user_messages: tuple[str, ...] = ()
     """Attached to a person's message, and sent in every round of its turn."""
+    origin: str | None = None
+    """The program that proposed the calls of the message; None for calls of the model."""
     held: Literal["processing", "refused"] | None = None
     """Why the message is not sent to the model: the person's processors have not finished, or one refused it."""
 

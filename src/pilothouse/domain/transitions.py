@@ -47,8 +47,22 @@ Row = frozenset[type[BaseState]]
 
 _EDGES: Mapping[type[BaseState], set[type[BaseState]]] = {
     # rest
-    Idle: {ProcessingUserMessage, EnhancingSystemPrompt, SwitchingBranch, MergingBranches, CompressingMessages},
-    Failed: {ProcessingUserMessage, EnhancingSystemPrompt, SwitchingBranch, MergingBranches, CompressingMessages},
+    Idle: {
+        ProcessingUserMessage,
+        EnhancingSystemPrompt,
+        ParsingToolCalls,
+        SwitchingBranch,
+        MergingBranches,
+        CompressingMessages,
+    },
+    Failed: {
+        ProcessingUserMessage,
+        EnhancingSystemPrompt,
+        ParsingToolCalls,
+        SwitchingBranch,
+        MergingBranches,
+        CompressingMessages,
+    },
     WaitingForRecovery: {Idle},
     AwaitingToolApproval: {
         AwaitingToolApproval,

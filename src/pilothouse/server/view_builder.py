@@ -159,6 +159,7 @@ def _call_view(
         may_change=record.may_change,
         status=record.status,
         rule_offers=offers,
+        origin=record.origin,
         requested_at=record.requested_at,
         decided_at=record.decided_at,
         decided_by=record.decided_by,

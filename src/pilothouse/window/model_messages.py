@@ -71,7 +71,7 @@ def as_calls(
     calls = tuple(
         RequestedCall(id=call.id, tool=_safe_tool_name(call), arguments=_arguments_json(call)) for call in request.calls
     )
-    yield AssistantCalls(content=request.content if request.content.strip() else "", calls=calls)
+    yield AssistantCalls(content=_text_before_calls(request), calls=calls)
     for call in request.calls:
         yield CallResult(call_id=call.id, content=result_text(results.get(call.id), limit))
 
@@ -80,10 +80,18 @@ def as_text(
     request: ToolRequest, results: Mapping[CallId, ToolResult], limit: int = MAX_RESULT_CHARACTERS
 ) -> Iterable[ModelMessage]:
     """Calls and results as text, for a request without tools: some APIs refuse calls of undeclared tools."""
+    text = _text_before_calls(request)
     call_lines = [f"[called {call.tool} with {call.arguments}]" for call in request.calls]
-    yield AssistantText(content="\n".join([request.content, *call_lines] if request.content.strip() else call_lines))
+    yield AssistantText(content="\n".join([text, *call_lines] if text else call_lines))
     result_lines = [f"[result of {call.tool}: {result_text(results.get(call.id), limit)}]" for call in request.calls]
     yield UserText(content="\n".join(result_lines))
+
+
+def _text_before_calls(request: ToolRequest) -> str:
+    """The text that came with calls. The model is told of calls that it did not send itself."""
+    if request.metadata.origin is not None:
+        return f"[These calls came from {request.metadata.origin}.]"
+    return request.content if request.content.strip() else ""
 
 
 def attachment_messages(metadata: Metadata) -> list[ModelMessage]:
@@ -145,7 +153,7 @@ def _count_tokens(message: Message, counter: Counter, vision: bool) -> int:
     match message:
         case ToolRequest():
             calls = sum(_call_tokens(_safe_tool_name(call), _arguments_json(call), counter) for call in message.calls)
-            return counter.count(message.content) + TOKENS_PER_MESSAGE + calls
+            return counter.count(_text_before_calls(message)) + TOKENS_PER_MESSAGE + calls
         case ToolResult():
             return counter.count(result_text(message)) + TOKENS_PER_MESSAGE
         case _:

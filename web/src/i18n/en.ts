@@ -396,6 +396,7 @@ export const en = {
     allArguments: "All arguments",
     noArguments: "No arguments",
     rawJson: "Raw JSON",
+    proposedBy: "Proposed by {origin}, not by the model.",
     mayChange: "Files that this command runs can still change after you approve it.",
     leadsTo: "Points to {paths}",
     dock: "Approval needed",

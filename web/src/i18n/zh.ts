@@ -397,6 +397,7 @@ export const zh = translation({
     allArguments: "全部参数",
     noArguments: "没有参数",
     rawJson: "原始 JSON",
+    proposedBy: "由 {origin} 提出，不是模型提出的。",
     mayChange: "你批准之后，此命令要运行的文件仍可能被更改。",
     leadsTo: "实际指向 {paths}",
     dock: "需要批准",

@@ -128,6 +128,7 @@ TERMINAL: Mapping[str, str] = {
     "tools_all": "all tools",
     "tools_only": "only {tools}",
     "tools_not": "except {tools}",
+    "proposed_by": "Proposed by {origin}, not by the model.",
     "may_change": "Files that this command runs can still change after you approve it.",
     "retry": "{error} Retrying in {seconds} s ({count} of {total}).",
     "go_on_with": "To continue: {command}, then /continue",

@@ -114,6 +114,7 @@ TERMINAL: Mapping[str, str] = {
     "tools_all": "全部工具",
     "tools_only": "仅限 {tools}",
     "tools_not": "不含 {tools}",
+    "proposed_by": "由 {origin} 提出，不是模型提出的。",
     "may_change": "你批准之后，此命令要运行的文件仍可能被更改。",
     "retry": "{error} {seconds} 秒后重试（第 {count} 次，共 {total} 次）。",
     "go_on_with": "要继续：{command}，然后输入 /continue",

@@ -88,6 +88,7 @@ def _record(
         fingerprint=fingerprint,
         status="pending",
         requested_at=live.dependencies.now(),
+        origin=request.metadata.origin,
         **_preview_fields(preview),
     )
 

@@ -12,7 +12,7 @@ import msgspec
 
 from pilothouse.domain.calls import OPEN_STATUSES, Approval, CallRecord, Status, fingerprint_of
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreDamaged
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreDamaged, StoreRefused
 from pilothouse.domain.explanations import Explanation, explain
 from pilothouse.domain.modes import Verdict
 from pilothouse.domain.payloads import check_text
@@ -20,6 +20,7 @@ from pilothouse.domain.rules import (
     Rule,
     RuleOption,
 )
+from pilothouse.domain.states import Failed, Idle, ParsingToolCalls, WaitingForRecovery, name_of
 from pilothouse.domain.value import CallId, ContextId, Value
 from pilothouse.runtime.authorization.authorization import (
     can_start,
@@ -36,6 +37,7 @@ from pilothouse.runtime.authorization.results import end_call
 from pilothouse.runtime.commands.audit import read_audit
 from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.commands.modes import redecide_descendants
+from pilothouse.runtime.commands.proposed_calls import ProposedCall, check_proposal, open_proposal
 from pilothouse.runtime.commands.rules import chosen_rule, put_rule, released_by
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
@@ -264,6 +266,37 @@ class CallCommands(CommandGroup):
         if new_rules:
             await redecide_descendants(self._pool, self._pool.in_memory(), by, releases=released_by(new_rules, shown))
         return records
+
+    async def propose(
+        self, context_id: str, calls: Sequence[ProposedCall], *, origin: str, by: str = "local"
+    ) -> list[CallRecord]:
+        """Put calls through the gate that no model sent. `origin` says who proposes them, for example
+        `workflow:release`; people see it with each call, and the model with the results.
+
+        The calls open a turn of their own, and are decided like calls of the model. The turn ends with their results,
+        without a request to the model. Returns the records once the turn rests: each call has ended, or waits for the
+        person. A caller that is cancelled leaves the turn running. Raises: InvalidInput, NotFound, Conflict (a turn is
+        open), StoreError.
+        """
+        check_proposal(calls, origin)
+        async with self._pool.locked(context_id) as live:
+            if not isinstance(live.state, Idle | Failed):
+                raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
+            draft = live.draft()
+            turn, request = open_proposal(live, draft, calls, origin)
+            ids = [call.id for call in request.calls]
+            draft.note("calls_proposed", by, origin=origin, calls=ids)
+
+            def start() -> None:
+                live.pending.messages.append(request)
+                self._pool.drive(live, turn)
+
+            await live.commit(draft, ParsingToolCalls(), then=start)
+        await turn.settled.wait()
+        if isinstance(live.state, WaitingForRecovery):
+            raise StoreRefused(live.state.reason.code, **live.state.reason.params)
+        records = await self.records(context_id, ids)
+        return [records[call_id] for call_id in ids]
 
     async def preview_edit(self, context_id: str, call_id: str, arguments: dict[str, Any]) -> CallRecord:
         """A pending call, inspected with other arguments. Nothing is stored. Raises: NotFound, Conflict."""
