@@ -207,8 +207,6 @@ class ErrorMessage(BaseMessage, tag="error"):
     reason: Reason
     recoverable: bool = True
     """Whether clients offer to continue the turn. Always true now; imported conversations may hold other values."""
-    """Whether clients offer to continue the turn. Always true now; imported conversations may hold other values."""
-    """Whether clients offer to continue the turn. Always true now; imported conversations may hold other values."""
 
 
 Message = (
