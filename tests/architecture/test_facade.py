@@ -17,6 +17,7 @@ from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.dependencies import RuntimeDependencies
 from pilothouse.runtime.events.hub import Hub
+from pilothouse.runtime.events.signal_bus import SignalBus
 from pilothouse.runtime.pool import ContextPool
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.runtime.turn.turn import Turn
@@ -26,7 +27,7 @@ from pilothouse.system.ambient import SystemAmbient
 from pilothouse.tools.registry import Registry
 from tests.architecture.test_architecture import FILES, SOURCE, imports_of
 
-INTERNAL = (LiveContext, ContextPool, RuntimeDependencies, Draft, Turn, Store, Hub)
+INTERNAL = (LiveContext, ContextPool, RuntimeDependencies, Draft, Turn, Store, Hub, SignalBus)
 # Modules of `runtime/` that others may import: the façade, the values that it takes and returns, and what `app` builds.
 PUBLIC = (
     "pilothouse.runtime.runtime",
@@ -92,6 +93,11 @@ def test_other_packages_import_only_the_public_modules_of_the_runtime(path: Any)
     allowed = (*PUBLIC, "pilothouse.runtime.dependencies") if name in BUILDERS or name == "__init__.py" else PUBLIC
     for module in imports_of(path):
         assert not module.startswith("pilothouse.runtime.") or module.startswith(allowed), module
+
+
+def test_only_the_dependencies_name_the_hub_and_everything_else_uses_the_signal_bus() -> None:
+    users = {str(path.relative_to(SOURCE)) for path in FILES if "pilothouse.runtime.events.hub" in imports_of(path)}
+    assert users == {"runtime/dependencies.py"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))

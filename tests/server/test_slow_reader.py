@@ -12,7 +12,7 @@ from pilothouse.api.views import ToolRequestView
 from pilothouse.client import Client, ContextReplica
 from pilothouse.domain.signals import Signal
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.events.hub import MAX_UNSENT_SIGNALS, Hub, Subscription
+from pilothouse.runtime.events.hub import MAX_UNSENT_SIGNALS, Hub, HubSubscription
 from pilothouse.runtime.limits import Limits
 from pilothouse.sse import sse_events
 from pilothouse.testing.served import Served
@@ -32,11 +32,11 @@ class WatchedHub(Hub):
 
     def __init__(self) -> None:
         super().__init__()
-        self._made: list[Subscription] = []
+        self._made: list[HubSubscription] = []
         self.most = 0
         self.published = 0
 
-    def subscribe(self, topics: Any) -> Subscription:
+    def subscribe(self, topics: Any) -> HubSubscription:
         self._made.append(super().subscribe(topics))
         return self._made[-1]
 

@@ -24,6 +24,7 @@ from pilothouse.domain.workspace_policy import WorkspacePolicy
 from pilothouse.llm.base import Adapter
 from pilothouse.llm.model_catalog import ModelCatalog
 from pilothouse.runtime.events.hub import Hub
+from pilothouse.runtime.events.signal_bus import SignalBus
 from pilothouse.runtime.limits import Limits
 from pilothouse.sandbox.workspace import Root
 from pilothouse.storage.base import Store
@@ -140,7 +141,7 @@ class RuntimeDependencies:
     baseline_cache: Path | None = None
     """The folder in which undo caches the contents of workspaces, for all contexts."""
     undo: UndoLimits = UndoLimits()
-    hub: Hub = field(default_factory=Hub)
+    hub: SignalBus = field(default_factory=Hub)
     trace: Trace | None = None
     """Called with every state that a context enters."""
     trace_change: Callable[[ContextId, Change], None] | None = None

@@ -1,4 +1,4 @@
-"""The signal hub: each subscriber gets the newest signal of each kind, in bounded memory; publishers never wait."""
+"""The hub: the signal bus of one process. Each subscriber gets the newest signal of each kind, in bounded memory."""
 
 import asyncio
 from collections.abc import Iterable
@@ -10,8 +10,8 @@ MAX_UNSENT_SIGNALS = 64
 """Per topic and subscription. More unsent signals collapse into one that says that everything changed."""
 
 
-class Subscription:
-    """An async iterator over signals. End it with `close`, or use it as a context manager."""
+class HubSubscription:
+    """A `Subscription` to a hub."""
 
     def __init__(self, hub: "Hub", topics: frozenset[str]) -> None:
         self._hub = hub
@@ -45,7 +45,7 @@ class Subscription:
         self._unsent[everything.key] = everything
         self._counts[context_id] = 1
 
-    def __aiter__(self) -> "Subscription":
+    def __aiter__(self) -> "HubSubscription":
         return self
 
     async def __anext__(self) -> Signal:
@@ -59,7 +59,6 @@ class Subscription:
         return signal
 
     async def batch(self) -> list[Signal]:
-        """All unsent signals, oldest first, as soon as there are any. Empty after the subscription was closed."""
         while not self._unsent and not self._closed:
             self._ready.clear()
             await self._ready.wait()
@@ -77,7 +76,7 @@ class Subscription:
         self._hub.drop(self)
         self._ready.set()
 
-    def __enter__(self) -> "Subscription":
+    def __enter__(self) -> "HubSubscription":
         return self
 
     def __exit__(
@@ -87,18 +86,18 @@ class Subscription:
 
 
 class Hub:
-    """Publishes signals to the subscriptions of their topics."""
+    """A `SignalBus` in memory."""
 
     def __init__(self) -> None:
-        self._subscriptions: dict[str, set[Subscription]] = {}
+        self._subscriptions: dict[str, set[HubSubscription]] = {}
 
-    def subscribe(self, topics: Iterable[str]) -> Subscription:
-        subscription = Subscription(self, frozenset(topics))
+    def subscribe(self, topics: Iterable[str]) -> HubSubscription:
+        subscription = HubSubscription(self, frozenset(topics))
         for topic in subscription.topics:
             self._subscriptions.setdefault(topic, set()).add(subscription)
         return subscription
 
-    def drop(self, subscription: Subscription) -> None:
+    def drop(self, subscription: HubSubscription) -> None:
         for topic in subscription.topics:
             subscriptions = self._subscriptions.get(topic, set())
             subscriptions.discard(subscription)

@@ -12,7 +12,7 @@ from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.commands.messages import MessageCommands
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.context.snapshot import ContextSnapshot, snapshot_of
-from pilothouse.runtime.events.hub import Subscription
+from pilothouse.runtime.events.signal_bus import Subscription
 from pilothouse.runtime.pool import ContextPool
 
 _MAX_TEXT_CHARACTERS = 8000
