@@ -9,7 +9,7 @@ import pytest
 from pilothouse.domain.audit import AuditDraft, AuditEntry, chain
 from pilothouse.domain.branches import MAIN, Branch
 from pilothouse.domain.calls import CallRecord, Status
-from pilothouse.domain.contexts import FORMAT, Change, ContextCore, OpenTurn
+from pilothouse.domain.contexts import FORMAT, Change, ContextCore, ContextQuery, OpenTurn
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StaleWrite
 from pilothouse.domain.messages import ErrorMessage, Text
 from pilothouse.domain.states import Idle, ProcessingUserMessage
@@ -321,6 +321,35 @@ async def test_listing_and_deleting(stores: tuple[Make, Reopen]) -> None:
     assert [summary.title for summary in await store.contexts()] == ["B"]
     with pytest.raises(NotFound):
         await store.open(ID)
+    await store.close()
+
+
+async def test_a_list_holds_the_contexts_of_its_query_in_pages(stores: tuple[Make, Reopen]) -> None:
+    make, reopen = stores
+    store = make()
+    fields: dict[str, dict[str, Any]] = {
+        "old": {"updated_at": "2026-01-01T00:00:00.000Z"},
+        "same-b": {"updated_at": "2026-01-02T00:00:00.000Z"},
+        "same-a": {"updated_at": "2026-01-02T00:00:00.000Z"},
+        "bobs": {"updated_at": "2026-01-03T00:00:00.000Z", "owner": "bob"},
+        "put-away": {"updated_at": "2026-01-04T00:00:00.000Z", "archived": True},
+        "child": {"updated_at": "2026-01-05T00:00:00.000Z", "parent": ContextId("old")},
+    }
+    for context_id, values in fields.items():
+        await store.create(Change(core=core(context_id=context_id, **values)))
+    store = await reopen(store)
+
+    async def ids(**query: Any) -> list[str]:
+        return [summary.context_id for summary in await store.contexts(ContextQuery(**query))]
+
+    assert await ids() == ["child", "put-away", "bobs", "same-b", "same-a", "old"]
+    assert await ids(owner="bob") == ["bobs"]
+    assert await ids(archived=True) == ["put-away"]
+    assert await ids(parent=ContextId("old")) == ["child"]
+    assert await ids(parent=None, archived=False, owner="local") == ["same-b", "same-a", "old"]
+    assert await ids(limit=2) == ["child", "put-away"]
+    assert await ids(limit=2, before=("2026-01-02T00:00:00.000Z", "same-b")) == ["same-a", "old"]
+    assert await ids(before=("2026-01-01T00:00:00.000Z", "old")) == []
     await store.close()
 
 

@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 import threading
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files import recovery
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.journal import segments
+from pilothouse.storage.files.regular_files import read_regular_file
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
 from tests.storage.test_contract import AT, ID, append, core, first, text
@@ -134,3 +136,14 @@ async def test_a_queued_message_that_cannot_be_read_is_held_and_not_written_over
         await world.runtime.turns.continue_(context_id)
     await world.runtime.close()
     assert path.read_bytes() == damaged
+
+
+def test_a_small_file_is_read_without_memory_for_the_largest_allowed(tmp_path: Path) -> None:
+    path = tmp_path / "small"
+    path.write_bytes(b"x" * 1000)
+    tracemalloc.start()
+    try:
+        assert read_regular_file(path, 64 * 1024 * 1024) == b"x" * 1000
+        assert tracemalloc.get_traced_memory()[1] < 1024 * 1024
+    finally:
+        tracemalloc.stop()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.domain.contexts import ContextSummary
+from pilothouse.domain.contexts import ALL_CONTEXTS, ContextQuery, ContextSummary
 from pilothouse.domain.errors import Conflict, NotFound
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files.store import FileStore
@@ -49,8 +49,8 @@ class HeldListingStore(MemoryStore):
         self.listed = asyncio.Event()
         self.release = asyncio.Event()
 
-    async def contexts(self) -> list[ContextSummary]:
-        summaries = await super().contexts()
+    async def contexts(self, query: ContextQuery = ALL_CONTEXTS) -> list[ContextSummary]:
+        summaries = await super().contexts(query)
         if self.holding:
             self.listed.set()
             await self.release.wait()

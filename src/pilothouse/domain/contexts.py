@@ -1,8 +1,11 @@
 """A context as it is stored, and an atomic change to it: the values that the store and the runtime exchange."""
 
+import heapq
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
+
+from msgspec import UNSET, UnsetType
 
 from pilothouse.domain.audit import AuditEntry, AuditHead
 from pilothouse.domain.branches import MAIN, Branch
@@ -143,6 +146,50 @@ class ContextSummary(Value, omit_defaults=False):
     archived: bool = False
     usage: Usage = Usage()
     damage: Reason | None = None
+
+    @property
+    def position(self) -> "ListPosition":
+        return (self.updated_at, self.context_id)
+
+
+ListPosition = tuple[Timestamp, str]
+"""The place of a context in lists, which are sorted by the time of the last change and then by id."""
+
+
+class ContextQuery(Value):
+    """Which contexts to list."""
+
+    owner: str | None = None
+    """None for the contexts of all users, and for those whose owner cannot be read."""
+    archived: bool | None = None
+    """None for archived contexts and others."""
+    parent: ContextId | UnsetType | None = UNSET
+    """The sub-agents of one context; None for contexts that no other context started."""
+    before: ListPosition | None = None
+    """Only contexts behind this place of the list."""
+    limit: int | None = None
+
+    def matches(self, summary: ContextSummary) -> bool:
+        return (
+            self.owner in (None, summary.owner)
+            and self.archived in (None, summary.archived)
+            and self.parent in (UNSET, summary.parent)
+            and (self.before is None or summary.position < self.before)
+        )
+
+    def select(self, summaries: Iterable[ContextSummary]) -> list[ContextSummary]:
+        """The matching summaries, newest first. Never holds more of them in memory than the limit."""
+        matching = filter(self.matches, summaries)
+        if self.limit is None:
+            return sorted(matching, key=_position, reverse=True)
+        return heapq.nlargest(self.limit, matching, key=_position)
+
+
+ALL_CONTEXTS = ContextQuery()
+
+
+def _position(summary: ContextSummary) -> ListPosition:
+    return summary.position
 
 
 def summary_of(core: ContextCore) -> ContextSummary:

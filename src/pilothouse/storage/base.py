@@ -16,7 +16,7 @@ from typing import Protocol
 from pilothouse.domain.audit import AuditChain, AuditEntry, AuditHead, CheckedAudit, check_chain
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.contexts import Change, ContextSummary, SentKey, StoredContext
+from pilothouse.domain.contexts import ALL_CONTEXTS, Change, ContextQuery, ContextSummary, SentKey, StoredContext
 from pilothouse.domain.messages import ErrorMessage, Message
 from pilothouse.domain.store_health import StoreHealth
 from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId, Value
@@ -129,8 +129,8 @@ class Store(Protocol):
     async def put_document_aside(self, user: str, name: str, data: bytes) -> str:
         """Preserve the bytes of an unreadable document, out of use; returns their place. Raises: StoreRefused."""
 
-    async def contexts(self) -> list[ContextSummary]:
-        """Newest first."""
+    async def contexts(self, query: ContextQuery = ALL_CONTEXTS) -> list[ContextSummary]:
+        """The contexts that a query names, newest first, unreadable ones included."""
 
     async def delete(self, context_id: ContextId) -> None:
         """Raises: NotFound."""

@@ -11,8 +11,10 @@ from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import (
+    ALL_CONTEXTS,
     Change,
     ContextCore,
+    ContextQuery,
     ContextSummary,
     PartialAnswer,
     SentKey,
@@ -172,9 +174,8 @@ class MemoryStore:
         self.aside.append(data)
         return f"aside/{len(self.aside)}"
 
-    async def contexts(self) -> list[ContextSummary]:
-        summaries = [summary_of(context.core) for context in self._contexts.values()]
-        return sorted(summaries, key=lambda summary: summary.updated_at, reverse=True)
+    async def contexts(self, query: ContextQuery = ALL_CONTEXTS) -> list[ContextSummary]:
+        return query.select(summary_of(context.core) for context in self._contexts.values())
 
     async def delete(self, context_id: ContextId) -> None:
         self._find(context_id)

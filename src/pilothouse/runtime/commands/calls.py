@@ -12,6 +12,7 @@ import msgspec
 
 from pilothouse.domain.calls import OPEN_STATUSES, Approval, CallRecord, Status, fingerprint_of
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.contexts import ContextQuery
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreDamaged, StoreRefused
 from pilothouse.domain.explanations import Explanation, explain
 from pilothouse.domain.modes import Verdict
@@ -152,9 +153,8 @@ async def _check_decision(live: LiveContext, decision: PersonsDecision) -> None:
 async def _subagents_of(pool: ContextPool, live: LiveContext) -> list[ContextId]:
     """The sub-agents below a context, ended ones included."""
     children: dict[ContextId | None, list[ContextId]] = {}
-    for summary in await pool.dependencies.store.contexts():
-        if summary.owner == live.core.owner:
-            children.setdefault(summary.parent, []).append(summary.context_id)
+    for summary in await pool.dependencies.store.contexts(ContextQuery(owner=live.core.owner)):
+        children.setdefault(summary.parent, []).append(summary.context_id)
     subagents = list(children.get(live.id, ()))
     for subagent in subagents:  # grows while it is read
         subagents += [each for each in children.get(subagent, ()) if each not in subagents]

@@ -10,7 +10,15 @@ from msgspec import UNSET, UnsetType
 from pilothouse.domain.audit import AuditDraft, CheckedAudit, chain
 from pilothouse.domain.branches import MAIN, Branch
 from pilothouse.domain.codes import Code
-from pilothouse.domain.contexts import FORMAT, Change, ContextCore, ContextSummary, check_context_id
+from pilothouse.domain.contexts import (
+    FORMAT,
+    Change,
+    ContextCore,
+    ContextQuery,
+    ContextSummary,
+    ListPosition,
+    check_context_id,
+)
 from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.forks import BranchFork
 from pilothouse.domain.messages import Usage
@@ -230,19 +238,17 @@ class ContextCommands(CommandGroup):
 
         Raises: InvalidInput for an invalid cursor.
         """
-        if not 1 <= limit <= _MAX_PAGE_ITEMS:
-            limit = max(1, min(limit, _MAX_PAGE_ITEMS))
-        summaries = [
-            summary
-            for summary in await self._pool.dependencies.store.contexts()
-            if summary.archived == archived and summary.parent == parent and owner in (None, summary.owner)
-        ]
-        summaries.sort(key=_sort_key, reverse=True)
-        if cursor is not None:
-            after = _parse_cursor(cursor)
-            summaries = [summary for summary in summaries if _sort_key(summary) < after]
+        limit = max(1, min(limit, _MAX_PAGE_ITEMS))
+        query = ContextQuery(
+            owner=owner,
+            archived=archived,
+            parent=ContextId(parent) if parent is not None else None,
+            before=_parse_cursor(cursor) if cursor is not None else None,
+            limit=limit + 1,  # the last one is there if there is a next page
+        )
+        summaries = await self._pool.dependencies.store.contexts(query)
         items = tuple(summaries[:limit])
-        return ContextPage(items=items, next=_cursor(items[-1]) if len(summaries) > limit else None)
+        return ContextPage(items=items, next="~".join(items[-1].position) if len(summaries) > limit else None)
 
 
 def first_mode_in(
@@ -290,15 +296,7 @@ def check_root(dependencies: RuntimeDependencies, workspace: str, owner: str) ->
         raise InvalidInput(Code.OUTSIDE_ROOTS, path=workspace, allowed=allowed)
 
 
-def _sort_key(summary: ContextSummary) -> tuple[str, str]:
-    return (summary.updated_at, summary.context_id)
-
-
-def _cursor(summary: ContextSummary) -> str:
-    return "~".join(_sort_key(summary))
-
-
-def _parse_cursor(cursor: str) -> tuple[str, str]:
+def _parse_cursor(cursor: str) -> ListPosition:
     at, tilde, context_id = cursor.partition("~")
     if not tilde:
         raise InvalidInput(Code.INVALID_CURSOR, cursor=cursor[:100])
@@ -320,7 +318,7 @@ def _check_idle(live: LiveContext) -> None:
 async def _descendants(pool: ContextPool, context_id: str) -> dict[ContextId, Usage]:
     """The sub-agents of a context on all levels with their usage, each after its parent."""
     owner = (await pool.find(context_id)).core.owner
-    summaries = [summary for summary in await pool.dependencies.store.contexts() if summary.owner == owner]
+    summaries = await pool.dependencies.store.contexts(ContextQuery(owner=owner))
     descendants: dict[ContextId, Usage] = {}
     parents = [ContextId(context_id)]
     while parents:

@@ -9,7 +9,7 @@ import re
 from contextlib import suppress
 
 from pilothouse.domain.codes import Code
-from pilothouse.domain.contexts import check_context_id, named_context_id
+from pilothouse.domain.contexts import ContextQuery, check_context_id, named_context_id
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreDamaged
 from pilothouse.domain.users import LOCAL
 from pilothouse.domain.value import ContextId
@@ -80,6 +80,7 @@ async def _plain_names(pool: ContextPool, user: str) -> frozenset[str]:
     ones are added."""
     names = pool.plain_names.get(user)
     if names is None:
-        ids = [summary.context_id for summary in await pool.dependencies.store.contexts() if summary.owner == user]
+        summaries = await pool.dependencies.store.contexts(ContextQuery(owner=user))
+        ids = [summary.context_id for summary in summaries]
         names = pool.plain_names[user] = frozenset(name for name in ids if not _GENERATED_ID.fullmatch(name))
     return names

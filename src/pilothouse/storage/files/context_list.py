@@ -1,5 +1,7 @@
 """The list of contexts, read from their folders without changing them."""
 
+import os
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
 from pilothouse.domain.codes import Code, Reason
@@ -10,18 +12,23 @@ from pilothouse.storage.files import recovery
 from pilothouse.storage.files.layout import DELETED_PREFIX, Folder
 
 
-def list_contexts(root: Path, open_contexts: dict[ContextId, ContextSummary]) -> list[ContextSummary]:
-    """The summaries of the open contexts, and those read from the folders of the others."""
-    summaries = dict(open_contexts)
-    for path in root.iterdir():
-        context_id = ContextId(path.name)
-        if context_id not in summaries and path.is_dir() and not path.name.startswith(DELETED_PREFIX):
-            summary = _read_summary(Folder(path))
-            if summary is not None and summary.damage is not None:
-                summary = _read_summary(Folder(path))  # the files may have changed during the first read
-            if summary is not None:
-                summaries[context_id] = summary
-    return list(summaries.values())
+def read_summaries(
+    root: Path, open_contexts: Mapping[ContextId, ContextSummary], excluded: Container[str]
+) -> Iterator[ContextSummary]:
+    """The summaries of the open contexts, and those read from the folders of the others, one at a time."""
+    yield from open_contexts.values()
+    with os.scandir(root) as entries:
+        for entry in entries:
+            if entry.name in open_contexts or entry.name in excluded or entry.name.startswith(DELETED_PREFIX):
+                continue
+            if entry.is_dir():
+                summary = _read_summary(Folder(Path(entry.path)))
+                if summary is not None and summary.damage is not None:
+                    summary = _read_summary(
+                        Folder(Path(entry.path))
+                    )  # the files may have changed during the first read
+                if summary is not None:
+                    yield summary
 
 
 def is_absent(folder: Folder) -> bool:

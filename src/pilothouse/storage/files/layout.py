@@ -16,6 +16,7 @@ artifacts/               files beside the messages: whole outputs, uploads, cont
 import hashlib
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -82,21 +83,54 @@ class Stub(msgspec.Struct):
 
 
 class Folder:
-    """The paths of one context."""
+    """The paths of one context, each made when first needed: a list of thousands of contexts needs two of each."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.metadata = path / "metadata.json"
-        self.pool = path / "messages_pool"
-        self.calls = path / "calls"
-        self.branches = path / "branches"
-        self.audit = path / "audit.jsonl"
-        self.keys = path / "keys.jsonl"
-        self.blobs = path / "blobs"
-        self.journal = path / "journal"
-        self.streaming = path / "streaming.log"
-        self.aside = path / "aside"
-        self.artifacts = path / "artifacts"
+
+    @cached_property
+    def metadata(self) -> Path:
+        return self.path / "metadata.json"
+
+    @cached_property
+    def pool(self) -> Path:
+        return self.path / "messages_pool"
+
+    @cached_property
+    def calls(self) -> Path:
+        return self.path / "calls"
+
+    @cached_property
+    def branches(self) -> Path:
+        return self.path / "branches"
+
+    @cached_property
+    def audit(self) -> Path:
+        return self.path / "audit.jsonl"
+
+    @cached_property
+    def keys(self) -> Path:
+        return self.path / "keys.jsonl"
+
+    @cached_property
+    def blobs(self) -> Path:
+        return self.path / "blobs"
+
+    @cached_property
+    def journal(self) -> Path:
+        return self.path / "journal"
+
+    @cached_property
+    def streaming(self) -> Path:
+        return self.path / "streaming.log"
+
+    @cached_property
+    def aside(self) -> Path:
+        return self.path / "aside"
+
+    @cached_property
+    def artifacts(self) -> Path:
+        return self.path / "artifacts"
 
     def message(self, message_id: str) -> Path:
         return self.pool / f"{_safe(message_id)}.json"

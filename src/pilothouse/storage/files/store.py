@@ -14,7 +14,9 @@ from pilothouse.domain.audit import AuditEntry, CheckedAudit
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import (
+    ALL_CONTEXTS,
     Change,
+    ContextQuery,
     ContextSummary,
     SentKey,
     StoredContext,
@@ -29,7 +31,7 @@ from pilothouse.domain.users import check_user_name
 from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId
 from pilothouse.storage.base import FENCE, UserLog
 from pilothouse.storage.files.context_folder import ContextOnDisk
-from pilothouse.storage.files.context_list import is_absent, list_contexts
+from pilothouse.storage.files.context_list import is_absent, read_summaries
 from pilothouse.storage.files.disk import PRIVATE_DIR, Disk, free_bytes
 from pilothouse.storage.files.heads import AuditHeads
 from pilothouse.storage.files.layout import DELETED_PREFIX, Folder, deleted_folders, is_safe
@@ -263,11 +265,10 @@ class FileStore:
             self._users[user] = log
         return log
 
-    async def contexts(self) -> list[ContextSummary]:
+    async def contexts(self, query: ContextQuery = ALL_CONTEXTS) -> list[ContextSummary]:
         open_contexts = {context_id: summary_of(context.core) for context_id, context in self._open.items()}
-        listed = await self._run(list_contexts, self._root, open_contexts)
-        summaries = [summary for summary in listed if summary.context_id not in self._failed_creations]
-        return sorted(summaries, key=lambda summary: summary.updated_at, reverse=True)
+        failed = frozenset(self._failed_creations)
+        return await self._run(lambda: query.select(read_summaries(self._root, open_contexts, failed)))
 
     async def delete(self, context_id: ContextId) -> None:
         async with self._context_lock(context_id):
