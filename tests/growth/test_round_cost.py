@@ -65,7 +65,7 @@ class Store(MemoryStore):
         self._work.note("ids read", len(ids))
         return ids
 
-    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = 1) -> int:
+    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int) -> int:
         size = len(change.messages) + sum(map(len, change.appended.values())) + len(change.branches)
         self._work.note("commits", size)
         return await super().commit(context_id, change, expected=expected, fence=fence)

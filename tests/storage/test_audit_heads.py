@@ -18,6 +18,7 @@ from pilothouse.domain.states import AwaitingToolApproval, Idle
 from pilothouse.domain.value import ContextId
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.authorization import user_rules
+from pilothouse.storage.base import FENCE
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.journal import encode_line, read_lines
 from pilothouse.storage.files.store import FileStore
@@ -572,7 +573,7 @@ async def test_only_removed_and_not_deleted_conversations_are_reported_as_missin
     await world.turn(second)
     await world.runtime.close()
     store = files(tmp_path)
-    await store.delete(first)
+    await store.delete(first, fence=FENCE)
     assert await store.lost_contexts() == []
     await store.close()
     shutil.rmtree(tmp_path / "data/contexts" / second)

@@ -14,7 +14,7 @@ from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StaleWrit
 from pilothouse.domain.messages import ErrorMessage, Text
 from pilothouse.domain.states import Idle, ProcessingUserMessage
 from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId
-from pilothouse.storage.base import Store
+from pilothouse.storage.base import FENCE, Store
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 
@@ -86,7 +86,7 @@ async def test_an_opened_context_equals_the_committed_one(stores: tuple[Make, Re
     make, reopen = stores
     store = make()
     assert await store.create(first()) == 1
-    assert await store.commit(ID, append(text(1), text(2), mode="plan", state=Idle()), expected=1) == 2
+    assert await store.commit(ID, append(text(1), text(2), mode="plan", state=Idle()), expected=1, fence=FENCE) == 2
     store = await reopen(store)
     opened = await store.open(ID)
     assert (opened.version, opened.core.mode, opened.branches[MAIN].length) == (2, "plan", 2)
@@ -99,11 +99,14 @@ async def test_a_stale_version_or_fence_changes_nothing(stores: tuple[Make, Reop
     make, reopen = stores
     store = make()
     await store.create(first())
-    await store.commit(ID, append(text(1)), expected=1)
+    await store.commit(ID, append(text(1)), expected=1, fence=FENCE)
     with pytest.raises(StaleWrite):
-        await store.commit(ID, append(text(2)), expected=1)
-    with pytest.raises(StaleWrite):
-        await store.commit(ID, append(text(2)), expected=2, fence=99)
+        await store.commit(ID, append(text(2)), expected=1, fence=FENCE)
+    for fence in (FENCE - 1, FENCE + 98):
+        with pytest.raises(StaleWrite):
+            await store.commit(ID, append(text(2)), expected=2, fence=fence)
+        with pytest.raises(StaleWrite):
+            await store.delete(ID, fence=fence)
     store = await reopen(store)
     assert await store.branch_ids(ID, MAIN) == [message_id(1)]
     await store.close()
@@ -133,11 +136,11 @@ async def test_calls_of_the_open_turn_come_with_the_context_and_others_are_found
     await store.create(first())
     turn = OpenTurn(id=TURN, branch=MAIN, started_at=AT)
     working = core(turn=turn, state=ProcessingUserMessage())
-    await store.commit(ID, Change(core=working, calls=(call(),)), expected=1)
-    await store.commit(ID, Change(core=working, calls=(call("executing"),)), expected=2)
+    await store.commit(ID, Change(core=working, calls=(call(),)), expected=1, fence=FENCE)
+    await store.commit(ID, Change(core=working, calls=(call("executing"),)), expected=2, fence=FENCE)
     store = await reopen(store)
     assert [record.status for record in (await store.open(ID)).calls.values()] == ["executing"]
-    await store.commit(ID, Change(core=core(), calls=(call("executed"),)), expected=3)
+    await store.commit(ID, Change(core=core(), calls=(call("executed"),)), expected=3, fence=FENCE)
     store = await reopen(store)
     assert (await store.open(ID)).calls == {}
     assert (await store.call(ID, call().id)).status == "executed"
@@ -149,8 +152,8 @@ async def test_a_message_can_be_put_again_and_large_ones_come_back_whole(stores:
     store = make()
     await store.create(first())
     large = text(1, "x" * 300_000)
-    await store.commit(ID, append(text(1, "draft")), expected=1)
-    await store.commit(ID, Change(core=core(), messages=(large,)), expected=2)
+    await store.commit(ID, append(text(1, "draft")), expected=1, fence=FENCE)
+    await store.commit(ID, Change(core=core(), messages=(large,)), expected=2, fence=FENCE)
     store = await reopen(store)
     assert await store.messages(ID, [large.id]) == [large]
     assert await store.branch_ids(ID, MAIN) == [large.id]
@@ -163,12 +166,17 @@ async def test_long_branches_read_by_stretches_and_a_fork_shares_the_messages(st
     await store.create(first())
     version = 1
     for start in range(0, 200, 50):
-        version = await store.commit(ID, append(*(text(n) for n in range(start, start + 50))), expected=version)
+        version = await store.commit(
+            ID, append(*(text(n) for n in range(start, start + 50))), expected=version, fence=FENCE
+        )
         store = await reopen(store)
     fork = Branch(name="other ünd / odd", key="k2", created_at=AT, parent_branch=MAIN)
     ids = await store.branch_ids(ID, MAIN, 0, 100)
     await store.commit(
-        ID, Change(core=core(), branches={fork.name: fork}, appended={fork.name: tuple(ids)}), expected=version
+        ID,
+        Change(core=core(), branches={fork.name: fork}, appended={fork.name: tuple(ids)}),
+        expected=version,
+        fence=FENCE,
     )
     store = await reopen(store)
     everything = [message_id(n) for n in range(200)]
@@ -214,11 +222,13 @@ async def test_a_branch_is_renamed_with_its_list_and_another_one_takes_its_name_
     store = make()
     await store.create(first())
     old = [message_id(number) for number in range(count)]
-    await store.commit(ID, append(*(text(number) for number in range(count))), expected=1)
+    await store.commit(ID, append(*(text(number) for number in range(count))), expected=1, fence=FENCE)
     store = await reopen(store)
     summary = text(1000, "in short")
     after = [summary.id, *old[-2:]]
-    await store.commit(ID, compressed(MAIN, "k2", "k-main", "original", *after, messages=(summary,)), expected=2)
+    await store.commit(
+        ID, compressed(MAIN, "k2", "k-main", "original", *after, messages=(summary,)), expected=2, fence=FENCE
+    )
     store = await reopen(store)
     opened = await store.open(ID)
     assert {name: (each.name, each.key, each.length) for name, each in opened.branches.items()} == {
@@ -231,17 +241,17 @@ async def test_a_branch_is_renamed_with_its_list_and_another_one_takes_its_name_
     assert (await store.messages(ID, [summary.id]))[0] == summary
 
     since = [text(number) for number in range(2000, 2070)]
-    await store.commit(ID, append(*since), expected=3)
+    await store.commit(ID, append(*since), expected=3, fence=FENCE)
     store = await reopen(store)
     assert await store.branch_ids(ID, MAIN) == [*after, *(each.id for each in since)]
-    await store.commit(ID, undone(MAIN, "k-main", "original", *(each.id for each in since)), expected=4)
+    await store.commit(ID, undone(MAIN, "k-main", "original", *(each.id for each in since)), expected=4, fence=FENCE)
     store = await reopen(store)
     opened = await store.open(ID)
     assert list(opened.branches) == [MAIN]
     assert opened.branches[MAIN].keeps_whole
     assert opened.branches[MAIN].length == count + 70
     assert await store.branch_ids(ID, MAIN) == [*old, *(each.id for each in since)]
-    await store.commit(ID, append(text(3000)), expected=5)
+    await store.commit(ID, append(text(3000)), expected=5, fence=FENCE)
     store = await reopen(store)
     assert (await store.branch_ids(ID, MAIN))[-1] == message_id(3000)
     await store.close()
@@ -251,8 +261,8 @@ async def test_a_renamed_branch_is_not_found_under_its_old_name(stores: tuple[Ma
     make, reopen = stores
     store = make()
     await store.create(first())
-    await store.commit(ID, append(text(1)), expected=1)
-    await store.commit(ID, Change(core=core(active_branch="other"), renamed={MAIN: "other"}), expected=2)
+    await store.commit(ID, append(text(1)), expected=1, fence=FENCE)
+    await store.commit(ID, Change(core=core(active_branch="other"), renamed={MAIN: "other"}), expected=2, fence=FENCE)
     store = await reopen(store)
     assert [(each.name, each.key) for each in (await store.open(ID)).branches.values()] == [("other", "k-main")]
     assert await store.branch_ids(ID, "other") == [message_id(1)]
@@ -271,7 +281,7 @@ async def test_the_audit_is_kept_in_order(stores: tuple[Make, Reopen]) -> None:
         drafts = [AuditDraft(kind="mode_switched", at=AT, by="me", detail={"n": version})]
         head, new = chain(head, drafts)
         entries += new
-        await store.commit(ID, Change(core=core(audit=head), audit=new), expected=version)
+        await store.commit(ID, Change(core=core(audit=head), audit=new), expected=version, fence=FENCE)
         store = await reopen(store)
     assert (await store.audit(ID)).entries == tuple(entries)
     assert (await store.audit(ID, after=1, limit=1)).entries == (entries[1],)
@@ -283,7 +293,7 @@ async def test_pieces_of_an_answer_that_another_attempt_replaces_are_forgotten(s
     store = make()
     await store.create(first())
     turn = OpenTurn(id=TURN, branch=MAIN, started_at=AT)
-    await store.commit(ID, Change(core=core(turn=turn, state=ProcessingUserMessage())), expected=1)
+    await store.commit(ID, Change(core=core(turn=turn, state=ProcessingUserMessage())), expected=1, fence=FENCE)
     store.append_deltas(ID, message_id(9), TURN, ["half of "])
     store.forget_deltas(ID, message_id(9))
     store = await reopen(store)
@@ -296,14 +306,14 @@ async def test_pieces_of_an_answer_survive_until_its_message_is_committed(stores
     store = make()
     await store.create(first())
     turn = OpenTurn(id=TURN, branch=MAIN, started_at=AT)
-    await store.commit(ID, Change(core=core(turn=turn, state=ProcessingUserMessage())), expected=1)
+    await store.commit(ID, Change(core=core(turn=turn, state=ProcessingUserMessage())), expected=1, fence=FENCE)
     store.append_deltas(ID, message_id(9), TURN, ["one ", "two"])
     store.append_deltas(ID, message_id(9), TURN, ["\nthree"])
     store = await reopen(store)
     opened = await store.open(ID)
     if opened.partials:
         assert opened.partials[0].deltas == ("one ", "two", "\nthree")
-    await store.commit(ID, append(text(9)), expected=opened.version)
+    await store.commit(ID, append(text(9)), expected=opened.version, fence=FENCE)
     store = await reopen(store)
     assert (await store.open(ID)).partials == ()
     await store.close()
@@ -317,7 +327,7 @@ async def test_listing_and_deleting(stores: tuple[Make, Reopen]) -> None:
     await store.create(newer)
     store = await reopen(store)
     assert [summary.context_id for summary in await store.contexts()] == ["b", ID]
-    await store.delete(ID)
+    await store.delete(ID, fence=FENCE)
     assert [summary.title for summary in await store.contexts()] == ["B"]
     with pytest.raises(NotFound):
         await store.open(ID)

@@ -7,6 +7,7 @@ import pytest
 from pilothouse.domain.branches import MAIN, Branch
 from pilothouse.domain.contexts import Change, StoredContext
 from pilothouse.domain.value import MessageId
+from pilothouse.storage.base import FENCE
 from pilothouse.storage.files.store import FileStore
 from tests.storage.test_contract import AT, ID, append, compressed, core, first, message_id, text, undone
 from tests.storage.test_file_store import abandon
@@ -41,7 +42,7 @@ async def damaged(
         if step == "create":
             await store.create(CHANGES[step])
         else:
-            await store.commit(ID, CHANGES[step], expected=version)
+            await store.commit(ID, CHANGES[step], expected=version, fence=FENCE)
         if step == checkpoint_after:
             await store.checkpoint(ID)
     abandon(store)
@@ -132,7 +133,7 @@ async def test_a_compression_and_its_undo_are_read_back_from_the_journal_behind_
         store = FileStore(tmp_path / str(end), now=lambda: AT)
         await store.create(CHANGES["create"])
         for version, step in enumerate(steps[1:end], start=1):
-            await store.commit(ID, CHANGES[step], expected=version)
+            await store.commit(ID, CHANGES[step], expected=version, fence=FENCE)
             if step == after:
                 await store.checkpoint(ID)
         expected = await store.branch_ids(ID, MAIN)

@@ -13,7 +13,7 @@ from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.contexts import Change, OpenTurn, SentKey
 from pilothouse.domain.messages import Text
 from pilothouse.domain.value import CallId, MessageId, TurnId
-from pilothouse.storage.base import Store
+from pilothouse.storage.base import FENCE, Store
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.history import UnsyncedDisk
@@ -231,8 +231,8 @@ async def run(path: Path, seed: int) -> int:
     steps = story.random.randint(5, 30)
     for step in range(steps):
         change = story.change()
-        committed = await folder.store.commit(ID, change, expected=version)
-        version = await memory.commit(ID, change, expected=version)
+        committed = await folder.store.commit(ID, change, expected=version, fence=FENCE)
+        version = await memory.commit(ID, change, expected=version, fence=FENCE)
         assert committed == version
         if story.chance(0.3):
             await folder.store.checkpoint(ID)

@@ -15,6 +15,7 @@ from pilothouse.domain.messages import Text
 from pilothouse.domain.states import Idle
 from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.storage.base import FENCE
 from pilothouse.storage.files import recovery
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.journal import segments
@@ -39,7 +40,7 @@ async def test_a_checkpoint_that_raises_never_keeps_the_directory_from_the_next_
     await store.create(Change(core=core(context_id="other", title="still here")))
     await store.user_log("local")
     unsafe = Text(id=MessageId("../../evil"), timestamp=AT, role="user", content="x")
-    await store.commit(ID, append(unsafe), expected=1)
+    await store.commit(ID, append(unsafe), expected=1, fence=FENCE)
     with pytest.raises(ValueError, match="is no id"):
         await store.close()
     await store.close()
@@ -109,9 +110,9 @@ async def test_the_folder_of_the_blobs_is_synced_before_a_blob_in_it_is_acknowle
     large = text(1, "y" * 100_000)
     disk.failing = ID
     with pytest.raises(StoreError):
-        await store.commit(ID, append(large), expected=1)
+        await store.commit(ID, append(large), expected=1, fence=FENCE)
     assert disk.failing is None
-    await store.commit(ID, append(large), expected=1)
+    await store.commit(ID, append(large), expected=1, fence=FENCE)
     assert ID in disk.synced
     assert await store.messages(ID, [large.id]) == [large]
     await store.close()

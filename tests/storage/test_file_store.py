@@ -16,6 +16,7 @@ from pilothouse.domain.errors import Conflict, NotFound, PilothouseError, StoreD
 from pilothouse.domain.messages import ErrorMessage
 from pilothouse.domain.states import Failed
 from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId
+from pilothouse.storage.base import FENCE
 from pilothouse.storage.files.journal import encode_line
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import FaultyDisk
@@ -29,7 +30,7 @@ async def filled(path: Path, count: int = 3, *, checkpoint: bool) -> FileStore:
     store = FileStore(path, now=lambda: AT)
     await store.create(first())
     for number in range(1, count + 1):
-        await store.commit(ID, append(text(number, f"message {number}")), expected=number)
+        await store.commit(ID, append(text(number, f"message {number}")), expected=number, fence=FENCE)
     if checkpoint:
         await store.close()
         store = FileStore(path, now=lambda: AT)
@@ -62,7 +63,7 @@ async def test_every_file_of_the_store_is_private_to_the_user(tmp_path: Path) ->
     try:
         data = tmp_path / "data"
         store = await filled(data, checkpoint=True)
-        await store.commit(ID, append(text(4, "y" * 100_000)), expected=4)
+        await store.commit(ID, append(text(4, "y" * 100_000)), expected=4, fence=FENCE)
         store.append_deltas(ID, message_id(5), TurnId("t"), ["x"])
         modes = {stat.S_IMODE(path.stat().st_mode) for path in data.rglob("*") if path.is_file()}
         folders = {stat.S_IMODE(path.stat().st_mode) for path in [data, *data.rglob("*")] if path.is_dir()}
@@ -74,7 +75,7 @@ async def test_every_file_of_the_store_is_private_to_the_user(tmp_path: Path) ->
 
 async def test_a_copied_folder_opens_in_another_data_directory(tmp_path: Path) -> None:
     store = await filled(tmp_path / "a", checkpoint=True)
-    await store.commit(ID, append(text(4)), expected=4)
+    await store.commit(ID, append(text(4)), expected=4, fence=FENCE)
     abandon(store)
     shutil.copytree(tmp_path / "a" / "contexts" / ID, tmp_path / "b" / "contexts" / ID)
     other = FileStore(tmp_path / "b", now=lambda: AT)
@@ -110,7 +111,7 @@ async def test_an_older_format_is_read_and_backed_up_unchanged(tmp_path: Path) -
     store = FileStore(tmp_path, now=lambda: AT)
     stored = await store.open(ID)
     assert stored.core.format == FORMAT
-    await store.commit(ID, append(text(4)), expected=stored.version)
+    await store.commit(ID, append(text(4)), expected=stored.version, fence=FENCE)
     await store.close()
     assert msgspec.json.decode(path.read_bytes())["format"] == FORMAT
     (backup,) = [each for each in folder.rglob("*") if "format-2" in each.name]
@@ -166,7 +167,7 @@ async def test_a_torn_tail_is_cut_set_aside_and_reported_three_times_in_a_row(tm
         store = FileStore(tmp_path, now=lambda: AT)
         opened = await store.open(ID)
         assert [reason.code for reason in opened.damage] == ["tail_cut"]
-        await store.commit(ID, append(text(10 + round_)), expected=opened.version)
+        await store.commit(ID, append(text(10 + round_)), expected=opened.version, fence=FENCE)
         abandon(store)
     store = FileStore(tmp_path, now=lambda: AT)
     assert len(await store.branch_ids(ID, MAIN)) == 6
@@ -186,7 +187,7 @@ async def test_every_file_cut_at_every_offset_still_loads_the_rest_and_keeps_the
     """Counts are printed: each is one damaged copy that was opened, read, written to and opened again."""
     store = await filled(tmp_path / "good", checkpoint=checkpointed)
     if checkpointed:
-        await store.commit(ID, append(text(4, "message 4")), expected=4)
+        await store.commit(ID, append(text(4, "message 4")), expected=4, fence=FENCE)
     abandon(store)
     good = tmp_path / "good" / "contexts" / ID
     tried = 0
@@ -219,7 +220,7 @@ async def _check_damaged(where: Path, good: Path, name: Path, damaged: bytes) ->
     lost = 4 if name.parts[0] == "journal" else 1 if name.parts[0] == "messages_pool" else 0
     total = 4 if (good / "metadata.json").exists() else 3
     assert len(readable) >= total - lost, f"{name} with {len(damaged)} bytes: {readable}"
-    await store.commit(ID, append(text(77, "after")), expected=opened.version)
+    await store.commit(ID, append(text(77, "after")), expected=opened.version, fence=FENCE)
     await store.close()
     again = FileStore(where, now=lambda: AT)
     messages = await again.messages(ID, await again.branch_ids(ID, MAIN))
@@ -237,11 +238,11 @@ def branch(name: str, key: str) -> Branch:
 async def test_a_damaged_line_that_created_a_branch_costs_nothing_after_it(tmp_path: Path) -> None:
     store = FileStore(tmp_path, now=lambda: AT)
     await store.create(first())
-    await store.commit(ID, append(text(1)), expected=1)
+    await store.commit(ID, append(text(1)), expected=1, fence=FENCE)
     fork = Change(core=core(), branches={"other": branch("other", "k2")}, appended={"other": (message_id(1),)})
-    await store.commit(ID, fork, expected=2)
+    await store.commit(ID, fork, expected=2, fence=FENCE)
     more = Change(core=core(active_branch="other"), messages=(text(2),), appended={"other": (message_id(2),)})
-    await store.commit(ID, more, expected=3)
+    await store.commit(ID, more, expected=3, fence=FENCE)
     abandon(store)
     (segment,) = (tmp_path / "contexts" / ID / "journal").iterdir()
     lines = segment.read_bytes().split(b"\n")
@@ -259,10 +260,10 @@ async def test_a_blob_is_never_written_over(tmp_path: Path) -> None:
     store = FileStore(tmp_path, now=lambda: AT, disk=disk)
     await store.create(first())
     large = text(1, "y" * 100_000)
-    await store.commit(ID, append(large), expected=1)
+    await store.commit(ID, append(large), expected=1, fence=FENCE)
     disk.arm(1, "ENOSPC", lasting=True)
     with pytest.raises(StoreError):
-        await store.commit(ID, Change(core=core(), messages=(large,)), expected=2)
+        await store.commit(ID, Change(core=core(), messages=(large,)), expected=2, fence=FENCE)
     disk.disarm()
     assert await store.messages(ID, [large.id]) == [large]
     await store.close()
@@ -311,7 +312,7 @@ async def test_no_id_leads_into_another_context(tmp_path: Path) -> None:
 
 async def test_metadata_lost_after_half_a_checkpoint_lists_no_message_twice(tmp_path: Path) -> None:
     store = await filled(tmp_path, checkpoint=True)
-    await store.commit(ID, append(text(4, "message 4")), expected=4)
+    await store.commit(ID, append(text(4, "message 4")), expected=4, fence=FENCE)
     abandon(store)
     folder = tmp_path / "contexts" / ID
     journal = {path: path.read_bytes() for path in (folder / "journal").iterdir()}

@@ -9,6 +9,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import Change, SentKey
 from pilothouse.domain.errors import InvalidInput, StoreError
 from pilothouse.llm.script import Answer
+from pilothouse.storage.base import FENCE
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.world import World
@@ -57,7 +58,7 @@ async def test_keys_looked_up_before_a_checkpoint_are_known_after_it_with_later_
     await store.create(first())
     version = 1
     for number in range(6):
-        version = await store.commit(ID, Change(core=core(), keys=(sent(f"k{number}"),)), expected=version)
+        version = await store.commit(ID, Change(core=core(), keys=(sent(f"k{number}"),)), expected=version, fence=FENCE)
         assert [await store.sent_key(ID, f"k{each}") for each in range(number + 1)] == [
             sent(f"k{each}") for each in range(number + 1)
         ]
@@ -92,7 +93,7 @@ async def test_a_key_whose_commit_was_refused_is_not_known(tmp_path: Path) -> No
     assert await store.sent_key(ID, "k1") is None
     disk.arm(1, "ENOSPC", lasting=True)
     with pytest.raises(StoreError):
-        await store.commit(ID, Change(core=core(), keys=(sent("k1"),)), expected=1)
+        await store.commit(ID, Change(core=core(), keys=(sent("k1"),)), expected=1, fence=FENCE)
     disk.disarm()
     assert await store.sent_key(ID, "k1") is None
     await store.close()
@@ -122,10 +123,10 @@ async def test_keys_survive_lost_metadata_and_are_not_overwritten(tmp_path: Path
 async def test_metadata_lost_after_half_a_checkpoint_loses_no_key(tmp_path: Path) -> None:
     store = files(tmp_path)
     await store.create(first())
-    await store.commit(ID, append(text(1)), expected=1)
-    await store.commit(ID, Change(core=core(), keys=(sent("old"),)), expected=2)
+    await store.commit(ID, append(text(1)), expected=1, fence=FENCE)
+    await store.commit(ID, Change(core=core(), keys=(sent("old"),)), expected=2, fence=FENCE)
     await store.checkpoint(ID)
-    await store.commit(ID, Change(core=core(), keys=(sent("new"),)), expected=3)
+    await store.commit(ID, Change(core=core(), keys=(sent("new"),)), expected=3, fence=FENCE)
     folder = tmp_path / "data/contexts" / ID
     journal = {path: path.read_bytes() for path in (folder / "journal").iterdir()}
     await store.close()

@@ -14,6 +14,7 @@ from pilothouse.domain.policies import Policy
 from pilothouse.domain.states import Paused
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.limits import Limits
+from pilothouse.storage.base import FENCE
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
@@ -198,7 +199,7 @@ async def test_a_context_in_a_cycle_of_parents_may_do_nothing(tmp_path: Path) ->
     two = await world.runtime.contexts.create(tmp_path, parent=one)
     stored = await store.open(one)
     cycle = Change(core=msgspec.structs.replace(stored.core, parent=two))
-    await store.commit(one, cycle, expected=stored.version)
+    await store.commit(one, cycle, expected=stored.version, fence=FENCE)
     again = family(tmp_path, CALL, store=store, ids_from=1000)
     await again.turn(one)
     assert again.change.ran == []

@@ -34,7 +34,7 @@ class SlowReadingStore(MemoryStore):
         await asyncio.sleep(0)
         return await super().messages(context_id, ids)
 
-    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = 1) -> int:
+    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int) -> int:
         await asyncio.sleep(0)
         return await super().commit(context_id, change, expected=expected, fence=fence)
 

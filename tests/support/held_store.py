@@ -59,7 +59,7 @@ class HeldStore(MemoryStore):
         await self._pass(change.core.context_id, change)
         return await super().create(change)
 
-    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = 1) -> int:
+    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int) -> int:
         await self._pass(context_id, change)
         if self.commit_seconds is not None:
             await asyncio.sleep(self.commit_seconds)

@@ -26,6 +26,7 @@ from pilothouse.llm.model_catalog import ModelCatalog
 from pilothouse.runtime.events.hub import Hub
 from pilothouse.runtime.events.signal_bus import SignalBus
 from pilothouse.runtime.limits import Limits
+from pilothouse.runtime.ownership.ownership import Ownership, SoleProcess
 from pilothouse.sandbox.workspace import Root
 from pilothouse.storage.base import Store
 from pilothouse.system.ambient import Ambient, timestamp
@@ -142,6 +143,7 @@ class RuntimeDependencies:
     """The folder in which undo caches the contents of workspaces, for all contexts."""
     undo: UndoLimits = UndoLimits()
     hub: SignalBus = field(default_factory=Hub)
+    ownership: Ownership = field(default_factory=SoleProcess)
     trace: Trace | None = None
     """Called with every state that a context enters."""
     trace_change: Callable[[ContextId, Change], None] | None = None

@@ -17,6 +17,7 @@ from pilothouse.runtime.authorization.user_rules import UserRules
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.context.recovery import RETRY_INTERVAL_SECONDS, recover, store_unsaved_change
 from pilothouse.runtime.dependencies import RuntimeDependencies
+from pilothouse.runtime.ownership.ownership import Lease
 from pilothouse.runtime.turn.driver import drive
 from pilothouse.runtime.turn.steps import STEPS
 from pilothouse.runtime.turn.turn import Turn, turn_of
@@ -68,19 +69,23 @@ class ContextPool:
 
         Raises: NotFound, InvalidInput, StoreError.
         """
-        live = await self.find(context_id)
-        live.pin_count += 1
-        try:
-            async with live.lock:
-                if live.is_deleted:  # while this command waited for the lock
-                    raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id)
-                if self._closed:
-                    raise Conflict(Code.RUNTIME_CLOSED)
-                if stores_unsaved and isinstance(live.state, WaitingForRecovery):
-                    await self._store_unsaved(live)
-                yield live
-        finally:
-            live.pin_count -= 1
+        while True:
+            live = await self.find(context_id)
+            live.pin_count += 1
+            try:
+                async with live.lock:
+                    if live.is_deleted:  # while this command waited for the lock
+                        raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id)
+                    if live.is_lost:
+                        continue
+                    if self._closed:
+                        raise Conflict(Code.RUNTIME_CLOSED)
+                    if stores_unsaved and isinstance(live.state, WaitingForRecovery):
+                        await self._store_unsaved(live)
+                    yield live
+                    return
+            finally:
+                live.pin_count -= 1
 
     async def find(self, context_id: str) -> LiveContext:
         """The context, opened if necessary. Raises: NotFound for an id that no context has, also for an invalid one."""
@@ -115,7 +120,42 @@ class ContextPool:
         if not task.cancelled():
             task.exception()  # mark as retrieved: all callers may have been cancelled
 
+    @asynccontextmanager
+    async def lease(self, context_id: ContextId) -> AsyncIterator[Lease]:
+        """A lease for one command on a context that is not in memory. Raises: Conflict, StoreError."""
+        ownership = self.dependencies.ownership
+        lease = await ownership.acquire(context_id, lambda: None)
+        try:
+            yield lease
+        finally:
+            await ownership.release(lease)
+
     async def _open(self, context_id: ContextId) -> LiveContext:
+        lease = await self.dependencies.ownership.acquire(context_id, lambda: self._lose_lease(lease))
+        try:
+            return await self._open_owned(context_id, lease)
+        except BaseException:
+            await self.dependencies.ownership.release(lease)
+            raise
+
+    def _lose_lease(self, lease: Lease) -> None:
+        live = self._live.get(lease.context_id)
+        if live is not None and live.lease is lease:
+            self.lose(live)
+
+    def lose(self, live: LiveContext) -> None:
+        """Stop all work on a context that another owner has taken over. Its running calls are cancelled without any
+        trace in the store: the new owner recovers the context as after a crash."""
+        live.is_lost = True
+        if live.task is not None:
+            live.task.cancel()
+        if live.turn is not None:
+            live.turn.settled.set()
+        self.forget(live)
+        everything = ContextChanged(context_id=live.id, version=live.version, fields=("*",))
+        self.dependencies.hub.publish(everything)
+
+    async def _open_owned(self, context_id: ContextId, lease: Lease) -> LiveContext:
         stored = await self.dependencies.store.open(context_id)
         await self.user_rules.load(stored.core.owner)
         await self.open_workspace_servers(stored.core)
@@ -125,6 +165,7 @@ class ContextPool:
                 ancestors.append(await self.find(ancestor_id))
                 ancestors[-1].pin_count += 1
             live = LiveContext(stored, self, ancestors)
+            live.lease = lease
             with suppress(StoreError):
                 await self._recover(live)
         except BaseException:
@@ -190,11 +231,13 @@ class ContextPool:
         if isinstance(live.state, WaitingForRecovery):
             await self._store_unsaved(live)
         elif live.core.turn is not None and not live.is_resting:
-            await self._recover(LiveContext(await self.dependencies.store.open(live.id), self, live.ancestors))
+            interrupted = LiveContext(await self.dependencies.store.open(live.id), self, live.ancestors)
+            interrupted.lease = live.lease
+            await self._recover(interrupted)
 
     async def _retry_until_stored(self, live: LiveContext) -> None:
         """Retry the unsaved change at intervals. Every command retries it as well."""
-        while isinstance(live.state, WaitingForRecovery):
+        while isinstance(live.state, WaitingForRecovery) and not live.is_lost:
             await self.dependencies.ambient.background_sleep(RETRY_INTERVAL_SECONDS)
             async with live.lock:
                 if isinstance(live.state, WaitingForRecovery):
@@ -219,6 +262,8 @@ class ContextPool:
         """Remove a context from memory, and stop its workspace's MCP servers if no other context uses them."""
         if self._live.pop(live.id, None) is not None:
             self._release_ancestors(live)
+            if live.lease is not None:
+                self.run_in_background(self.dependencies.ownership.release(live.lease))
             folder = live.core.workspace
             servers = self.dependencies.mcp_servers
             if servers is not None and folder is not None and folder not in self._open_workspaces():
@@ -247,7 +292,7 @@ class ContextPool:
     def drive(self, live: LiveContext, turn: Turn | None = None) -> None:
         """Ensure that a task drives the context's working state; `turn` is a new turn. Does nothing once the runtime is
         closed: recovery takes over at the next start."""
-        if self._closed:
+        if self._closed or live.is_lost:
             return
         live.turn = turn = turn or turn_of(live)
         turn.work_available.set()
@@ -266,7 +311,7 @@ class ContextPool:
             live.task = None
             if isinstance(live.state, Failed):
                 live.publish_state()  # again: `Failed` was signalled before the turn was closed
-            if isinstance(live.state, WaitingForRecovery):
+            if isinstance(live.state, WaitingForRecovery) and not live.is_lost:
                 self.run_in_background(self._retry_until_stored(live))
             if live.core.turn is None:
                 live.turn = None
@@ -329,6 +374,8 @@ class ContextPool:
         for live in self.in_memory():
             with suppress(StoreError):  # if the store refuses, recovery does the same at the next start
                 await self._mark_interrupted(live)
+            if live.lease is not None:
+                await self.dependencies.ownership.release(live.lease)
         if self.dependencies.mcp_servers is not None:
             await self.dependencies.mcp_servers.stop()
         await self.dependencies.registry.stop()

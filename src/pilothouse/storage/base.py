@@ -22,7 +22,7 @@ from pilothouse.domain.store_health import StoreHealth
 from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId, Value
 
 FENCE = 1
-"""The fencing token of the lease under which one process owns a context: constant with a single process."""
+"""The fencing token of the first lease of a context, and of all leases where one process has the store to itself."""
 READ_BATCH_MESSAGES = 500
 """The number of messages to read at once: one read of a whole long branch would delay a cancel."""
 
@@ -66,8 +66,9 @@ class Store(Protocol):
     async def open(self, context_id: ContextId) -> StoredContext:
         """Raises: NotFound, StoreDamaged. Opening again after a failed sync verifies and repairs the context."""
 
-    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = FENCE) -> int:
-        """Apply a change; returns the new version. Nothing changes on an error.
+    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int) -> int:
+        """Apply a change; returns the new version. Nothing changes on an error. `fence` is the token of the owner's
+        lease: a context's first owner has `FENCE`, and the token of an earlier owner is stale.
 
         Raises: StaleWrite, StoreRefused, StoreReadOnly, Conflict where the change accepts an audit that was modified
         since it was read.
@@ -132,8 +133,8 @@ class Store(Protocol):
     async def contexts(self, query: ContextQuery = ALL_CONTEXTS) -> list[ContextSummary]:
         """The contexts that a query names, newest first, unreadable ones included."""
 
-    async def delete(self, context_id: ContextId) -> None:
-        """Raises: NotFound."""
+    async def delete(self, context_id: ContextId, *, fence: int) -> None:
+        """Raises: NotFound, StaleWrite."""
 
     def artifacts_folder(self, context_id: ContextId) -> Path | None:
         """The folder for a context's files beside its messages: created by the first writer, removed with the context.

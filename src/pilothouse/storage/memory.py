@@ -73,6 +73,8 @@ class MemoryStore:
         if artifacts is not None:
             make_private_folders(artifacts)
         self._contexts: dict[ContextId, _ContextData] = {}
+        self._fences: dict[ContextId, int] = {}
+        """By context: the fence of the newest lease, where that is not the first."""
         self._users: dict[str, UserLog] = {}
         self._documents: dict[tuple[str, str], bytes] = {}
         self.aside: list[bytes] = []
@@ -98,10 +100,9 @@ class MemoryStore:
             ),
         )
 
-    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = FENCE) -> int:
+    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int) -> int:
         context = self._find(context_id)
-        if fence != FENCE:
-            raise StaleWrite(Code.STALE_FENCE)
+        self._check_fence(context_id, fence)
         if expected != context.version:
             raise StaleWrite(Code.STALE_VERSION, expected=expected, found=context.version)
         return context.apply(change)
@@ -177,8 +178,9 @@ class MemoryStore:
     async def contexts(self, query: ContextQuery = ALL_CONTEXTS) -> list[ContextSummary]:
         return query.select(summary_of(context.core) for context in self._contexts.values())
 
-    async def delete(self, context_id: ContextId) -> None:
+    async def delete(self, context_id: ContextId, *, fence: int) -> None:
         self._find(context_id)
+        self._check_fence(context_id, fence)
         del self._contexts[context_id]
         if (folder := self.artifacts_folder(context_id)) is not None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -192,11 +194,20 @@ class MemoryStore:
     def forget_deltas(self, context_id: ContextId, message_id: MessageId) -> None:
         self._find(context_id).partials.pop(message_id, None)
 
+    def raise_fence(self, context_id: ContextId) -> int:
+        """The fence of a new lease of a context. Commits with the fences of earlier leases are refused from now on."""
+        self._fences[context_id] = self._fences.get(context_id, FENCE) + 1
+        return self._fences[context_id]
+
     async def health(self) -> StoreHealth:
         return StoreHealth()
 
     async def close(self) -> None:
         pass
+
+    def _check_fence(self, context_id: ContextId, fence: int) -> None:
+        if fence != self._fences.get(context_id, FENCE):
+            raise StaleWrite(Code.STALE_FENCE)
 
     def _find(self, context_id: ContextId) -> _ContextData:
         context = self._contexts.get(context_id)

@@ -7,6 +7,7 @@ from pilothouse.domain.branches import MAIN, Branch
 from pilothouse.domain.contexts import Change, ContextCore
 from pilothouse.domain.messages import Text
 from pilothouse.domain.value import ContextId, MessageId
+from pilothouse.storage.base import FENCE
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.store import FileStore
 from pilothouse.system.ambient import SystemAmbient, timestamp
@@ -56,7 +57,7 @@ async def make_history(
             for number in numbers
         )
         change = Change(core=core, messages=texts, appended={MAIN: tuple(text.id for text in texts)})
-        version = await store.commit(context_id, change, expected=version)
+        version = await store.commit(context_id, change, expected=version, fence=FENCE)
         await store.checkpoint(context_id)
     await store.close()
     return context_id

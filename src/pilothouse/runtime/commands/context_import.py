@@ -138,7 +138,8 @@ async def _create(pool: ContextPool, change: Change, uploads: Sequence[UploadLin
             assert line.data is not None
             await asyncio.to_thread(UploadStore(folder / UPLOADS).add, line.name, line.data)
     except OSError as error:
-        await store.delete(context_id)
+        async with pool.lease(context_id) as lease:
+            await store.delete(context_id, fence=lease.fence)
         raise StoreRefused(Code.UPLOAD_NOT_STORED, name=line.name, detail=os_error_text(error)) from error
 
 

@@ -304,7 +304,7 @@ def _parse_cursor(cursor: str) -> ListPosition:
 
 
 async def _delete(pool: ContextPool, live: LiveContext) -> None:
-    await pool.dependencies.store.delete(live.id)
+    await pool.dependencies.store.delete(live.id, fence=live.fence)
     live.is_deleted = True
     pool.forget(live)
     pool.dependencies.hub.publish(ContextChanged(context_id=live.id, version=live.version, fields=(DELETED,)))

@@ -12,7 +12,7 @@ from pilothouse.domain.budgets import Budget
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.contexts import Change, ContextCore, StoredContext
-from pilothouse.domain.errors import StoreReadOnly
+from pilothouse.domain.errors import StaleWrite, StoreReadOnly
 from pilothouse.domain.forks import BranchFork
 from pilothouse.domain.personas import Persona
 from pilothouse.domain.signals import ContextChanged, StateChanged
@@ -32,6 +32,7 @@ from pilothouse.runtime.context.context_files import ContextFiles
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.pending_change import PendingChange
 from pilothouse.runtime.dependencies import RuntimeDependencies
+from pilothouse.runtime.ownership.ownership import Lease
 from pilothouse.runtime.request.history_cache import HistoryCache
 from pilothouse.runtime.shield import run_to_completion
 from pilothouse.window.model_messages import with_token_count
@@ -56,6 +57,9 @@ class RuntimeServices(Protocol):
     async def open_workspace_servers(self, core: ContextCore) -> None:
         """Start the own MCP servers of a context's workspace, as far as the workspace is trusted now."""
 
+    def lose(self, live: "LiveContext") -> None:
+        """Stop all work on a context that another owner has taken over."""
+
 
 class LiveContext:
     """A context in memory."""
@@ -76,6 +80,10 @@ class LiveContext:
         self.pin_count = 0
         """How many users require the context to stay in memory."""
         self.is_deleted = False
+        self.lease: Lease | None = None
+        """The right to commit changes. None where the context was only read."""
+        self.is_lost = False
+        """Whether another owner drives the context now. This object then changes nothing any more."""
         self.turn: Turn | None = None
         self.task: asyncio.Task[None] | None = None
         """The task that drives the context."""
@@ -125,6 +133,12 @@ class LiveContext:
     def is_orphan(self) -> bool:
         """Whether the context that started this one is missing."""
         return self.core.parent is not None and not self.ancestors
+
+    @property
+    def fence(self) -> int:
+        """The token that every write of the owner carries."""
+        assert self.lease is not None, "only the owner of a context may change it"
+        return self.lease.fence
 
     @property
     def is_resting(self) -> bool:
@@ -284,9 +298,12 @@ class LiveContext:
             await store.open(self.id)  # the store reads its files again and begins a new one
             self._must_reopen = False
         try:
-            return await store.commit(self.id, change, expected=self.version)
+            return await store.commit(self.id, change, expected=self.version, fence=self.fence)
         except StoreReadOnly:
             self._must_reopen = True
+            raise
+        except StaleWrite:
+            self.services.lose(self)
             raise
 
     def _change(self, draft: Draft, state: State | None) -> Change:

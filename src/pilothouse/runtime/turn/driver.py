@@ -69,6 +69,8 @@ async def _run_guarded(step: Step, turn: Turn, round_: Round) -> Next:
             return Next(fail_turn(turn, error), round_)
         return Next(Cancelling(), replace(round_, is_out_of_time=True))
     except StoreError as error:
+        if turn.live.is_lost:
+            raise asyncio.CancelledError from error  # another owner goes on with the turn
         publish_error(turn.live, error.reason)
         return Next(WaitingForRecovery(reason=error.reason), round_)
     except Exception as error:  # a bug in a step must not leave the context in a working state without a driver
@@ -78,7 +80,7 @@ async def _run_guarded(step: Step, turn: Turn, round_: Round) -> Next:
 def _state_after_cancel(turn: Turn) -> State:
     task = asyncio.current_task()
     assert task is not None
-    if turn.cancelled_by is None:
+    if turn.cancelled_by is None or turn.live.is_lost:
         if task.cancelling():
             raise asyncio.CancelledError  # the runtime is closing; recovery closes the turn
         return fail_turn(turn, RuntimeError("a step was cancelled from inside"))

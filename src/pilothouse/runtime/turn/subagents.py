@@ -70,6 +70,8 @@ async def _wait_until_ended(pool: ContextPool, child_id: ContextId) -> LiveConte
 
 
 def _has_ended(live: LiveContext) -> bool:
+    if live.is_lost:
+        return True
     if isinstance(live.state, Failed):
         return live.task is None
     return isinstance(live.state, Idle) and live.core.turn is None

@@ -23,7 +23,15 @@ from pilothouse.domain.contexts import (
     check_context_id,
     summary_of,
 )
-from pilothouse.domain.errors import Conflict, NotFound, StoreError, StoreRefused, StoreUnavailable, os_error_text
+from pilothouse.domain.errors import (
+    Conflict,
+    NotFound,
+    StaleWrite,
+    StoreError,
+    StoreRefused,
+    StoreUnavailable,
+    os_error_text,
+)
 from pilothouse.domain.messages import Message
 from pilothouse.domain.states import is_resting
 from pilothouse.domain.store_health import StoreHealth
@@ -133,7 +141,7 @@ class FileStore:
             context = await self._context(context_id)
             return await self._run(context.stored)
 
-    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = FENCE) -> int:
+    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int) -> int:
         async with self._context_lock(context_id):
             context = await self._context(context_id)
             with self._writes.watch(context_id):
@@ -270,9 +278,11 @@ class FileStore:
         failed = frozenset(self._failed_creations)
         return await self._run(lambda: query.select(read_summaries(self._root, open_contexts, failed)))
 
-    async def delete(self, context_id: ContextId) -> None:
+    async def delete(self, context_id: ContextId, *, fence: int) -> None:
         async with self._context_lock(context_id):
             context = await self._context(context_id)
+            if fence != FENCE:
+                raise StaleWrite(Code.STALE_FENCE)
             self._forget_checkpoint(context_id)
             context.close()
             del self._open[context_id]
