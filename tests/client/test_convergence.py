@@ -436,10 +436,10 @@ class FullStore(MemoryStore):
 
     is_full = False
 
-    def append_deltas(self, *args: Any) -> None:
+    async def append_deltas(self, *args: Any) -> None:
         if self.is_full:
             raise StoreRefused(Code.STORE_REFUSED, detail="as it was told to")
-        super().append_deltas(*args)
+        await super().append_deltas(*args)
 
 
 async def test_a_state_signalled_during_a_pull_is_not_lost(tmp_path: Path) -> None:

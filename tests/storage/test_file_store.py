@@ -64,7 +64,7 @@ async def test_every_file_of_the_store_is_private_to_the_user(tmp_path: Path) ->
         data = tmp_path / "data"
         store = await filled(data, checkpoint=True)
         await store.commit(ID, append(text(4, "y" * 100_000)), expected=4, fence=FENCE)
-        store.append_deltas(ID, message_id(5), TurnId("t"), ["x"])
+        await store.append_deltas(ID, message_id(5), TurnId("t"), ["x"])
         modes = {stat.S_IMODE(path.stat().st_mode) for path in data.rglob("*") if path.is_file()}
         folders = {stat.S_IMODE(path.stat().st_mode) for path in [data, *data.rglob("*")] if path.is_dir()}
         await store.close()

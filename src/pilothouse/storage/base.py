@@ -142,13 +142,15 @@ class Store(Protocol):
         None where this store keeps no files.
         """
 
-    def append_deltas(self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]) -> None:
+    async def append_deltas(
+        self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]
+    ) -> None:
         """Write deltas of an answer that is not complete yet. Committing the message removes them.
 
         Raises: StoreRefused.
         """
 
-    def forget_deltas(self, context_id: ContextId, message_id: MessageId) -> None:
+    async def forget_deltas(self, context_id: ContextId, message_id: MessageId) -> None:
         """Remove the deltas of an answer that will never be complete: another attempt replaces it."""
 
     async def health(self) -> StoreHealth:

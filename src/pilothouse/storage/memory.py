@@ -188,10 +188,12 @@ class MemoryStore:
     def artifacts_folder(self, context_id: ContextId) -> Path | None:
         return self._artifacts / context_id if self._artifacts is not None else None
 
-    def append_deltas(self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]) -> None:
+    async def append_deltas(
+        self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]
+    ) -> None:
         self._find(context_id).partials.setdefault(message_id, (turn, []))[1].extend(deltas)
 
-    def forget_deltas(self, context_id: ContextId, message_id: MessageId) -> None:
+    async def forget_deltas(self, context_id: ContextId, message_id: MessageId) -> None:
         self._find(context_id).partials.pop(message_id, None)
 
     def raise_fence(self, context_id: ContextId) -> int:

@@ -1,6 +1,7 @@
 """The hub: the newest of each kind, in bounded memory, and right again after any loss."""
 
 import asyncio
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -11,8 +12,10 @@ from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.events.hub import MAX_UNSENT_SIGNALS, Hub
 from pilothouse.runtime.events.turn_events import MessageAdded, TextAdded
 from pilothouse.runtime.limits import Limits
+from pilothouse.storage.files.disk import Disk
+from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
-from tests.support.assertions import instance_of
+from tests.support.assertions import instance_of, present
 from tests.support.scale import HANG_SECONDS
 
 ID = ContextId("c")
@@ -99,3 +102,36 @@ async def test_a_slow_reader_never_blocks_the_turn(tmp_path: Path) -> None:
             async with asyncio.timeout(HANG_SECONDS):
                 await world.turn(context_id)
         assert len(await signals.batch()) <= MAX_UNSENT_SIGNALS
+
+
+class HeldDeltas(Disk):
+    """Writes of deltas wait in their threads until the test releases them."""
+
+    def __init__(self) -> None:
+        self.release = threading.Event()
+        self.reached = threading.Event()
+
+    def write_all(self, fd: int, data: bytes) -> None:
+        if data.startswith(b"["):  # a line of a journal begins with its checksum
+            self.reached.set()
+            assert self.release.wait(HANG_SECONDS)
+        super().write_all(fd, data)
+
+
+async def test_a_slow_disk_delays_the_signals_of_deltas_and_not_the_event_loop(tmp_path: Path) -> None:
+    disk = HeldDeltas()
+    store = FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z", disk=disk)
+    world = World(tmp_path, Answer(deltas=("one ", "two ")), store=store)
+    context_id = await world.start()
+    with world.runtime.signals([context_id]) as signals:
+        await world.runtime.messages.send(context_id, "go")
+        async with asyncio.timeout(HANG_SECONDS):
+            while not disk.reached.is_set():
+                await asyncio.sleep(0)
+        assert not [signal for signal in await signals.batch() if isinstance(signal, ContentDelta)]
+        streaming = (await world.runtime.contexts.get(context_id)).streaming
+        assert present(streaming).sequence == 0
+        disk.release.set()
+        await world.runtime.turns.rested(context_id)
+        assert [signal.sequence for signal in await signals.batch() if isinstance(signal, ContentDelta)] == [2]
+    await world.runtime.close()

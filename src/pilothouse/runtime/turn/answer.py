@@ -11,6 +11,7 @@ from pilothouse.domain.signals import ContentDelta, MessageCreated
 from pilothouse.domain.value import MessageId, TurnId
 from pilothouse.llm.base import CallDelta, Connected, Finished, ModelEvent, TextDelta, UsageReported
 from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.shield import run_to_completion
 
 # A delay timer means that the process is overloaded: the interval between signals then grows by the delay.
 _DELAY_FACTOR = 1
@@ -145,40 +146,47 @@ class DeltaWriter:
         self._loop = asyncio.get_running_loop()
         self._next_flush = 0.0
         self._timer: asyncio.TimerHandle | None = None
+        self._write: asyncio.Task[None] | None = None
+        self._is_closed = False
         self._failure: StoreError | None = None
 
     def schedule_flush(self) -> None:
         """Flush new deltas now, or when the interval allows. Raises: StoreError when an earlier flush failed."""
         if self._failure is not None:
             raise self._failure
-        if self._timer is not None:
+        if self._timer is not None or self._write is not None:
             return
-        now = self._loop.time()
-        if now >= self._next_flush:
+        if self._loop.time() >= self._next_flush:
             self._flush()
-            if self._failure is not None:
-                raise self._failure
         else:
             self._timer = self._loop.call_at(self._next_flush, self._flush)
 
     def _flush(self) -> None:
+        """Begin to write the new deltas, in a task: the event loop must not wait for the disk."""
         now = self._loop.time()
         delay = now - self._next_flush if self._timer is not None else 0.0
         self._timer = None
         self._next_flush = now + min(
             self._live.dependencies.limits.delta_spacing + _DELAY_FACTOR * delay, _MAX_FLUSH_INTERVAL_SECONDS
         )
-        if self._failure is not None or self.flushed == len(self.deltas):
-            return
-        live = self._live
+        self._write = self._loop.create_task(self._write_new_deltas())
+
+    async def _write_new_deltas(self) -> None:
+        live, deltas = self._live, self.deltas[self.flushed :]
         try:
-            live.dependencies.store.append_deltas(live.id, self.message_id, self.turn, self.deltas[self.flushed :])
+            if self._failure is not None or not deltas:
+                return
+            await live.dependencies.store.append_deltas(live.id, self.message_id, self.turn, deltas)
         except StoreError as error:
             self._failure = error
             return
+        finally:
+            self._write = None
         is_first = self.flushed == 0
-        self.flushed = len(self.deltas)
+        self.flushed += len(deltas)
         self._signal(is_first=is_first)
+        if self.flushed < len(self.deltas) and not self._is_closed:  # more arrived during the write
+            self.schedule_flush()
 
     def _signal(self, *, is_first: bool) -> None:
         live, hub = self._live, self._live.dependencies.hub
@@ -198,10 +206,19 @@ class DeltaWriter:
     def pieces_after(self, sequence: int) -> list[str]:
         return self.deltas[sequence : self.flushed]
 
-    def close(self) -> None:
-        """Flush the remaining deltas. Readers read the message itself from now on."""
+    async def close(self) -> None:
+        """Write the remaining deltas, also where the caller is cancelled. Readers read the message itself from now on.
+
+        Raises: StoreError when deltas could not be written.
+        """
+        self._is_closed = True
         if self._timer is not None:
             self._timer.cancel()
-        self._flush()
-        if self._timer is not None:
-            self._timer.cancel()
+        await run_to_completion(self._write_rest())
+        if self._failure is not None:
+            raise self._failure
+
+    async def _write_rest(self) -> None:
+        if self._write is not None:
+            await self._write
+        await self._write_new_deltas()

@@ -63,7 +63,7 @@ class PartialAnswerFile:
         return (PartialAnswer(message_id=message_id, turn=turn, deltas=deltas),)
 
     def close_if_idle(self) -> None:
-        """Close the file of a resting context. Must not run at the same time as `append`."""
+        """Close the file of a resting context."""
         if self._message is None:
             self.close()
 

@@ -294,12 +294,21 @@ class FileStore:
     def artifacts_folder(self, context_id: ContextId) -> Path:
         return self._folder(check_context_id(context_id)).artifacts
 
-    def append_deltas(self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]) -> None:
-        try:
-            self._open[context_id].partial_answer.append(message_id, turn, deltas)
-        except StoreError as error:
-            self._writes.record_refusal(error, context_id)
-            raise
+    async def append_deltas(
+        self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]
+    ) -> None:
+        async with self._context_lock(context_id):
+            context = await self._context(context_id)
+            try:
+                await self._run(context.partial_answer.append, message_id, turn, deltas)
+            except StoreError as error:
+                self._writes.record_refusal(error, context_id)
+                raise
+
+    async def forget_deltas(self, context_id: ContextId, message_id: MessageId) -> None:
+        async with self._context_lock(context_id):
+            context = await self._context(context_id)
+            await self._run(context.partial_answer.forget, message_id)
 
     async def health(self) -> StoreHealth:
         if self._writes.refusal is not None or not self._root.is_dir():
@@ -321,9 +330,6 @@ class FileStore:
         finally:
             with suppress(OSError):
                 self._disk.unlink(path)
-
-    def forget_deltas(self, context_id: ContextId, message_id: MessageId) -> None:
-        self._open[context_id].partial_answer.forget(message_id)
 
     async def close(self) -> None:
         if self._closed:

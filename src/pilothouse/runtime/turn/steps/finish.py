@@ -1,6 +1,9 @@
 """finish and stop: the two steps that end a turn. Commit (d)."""
 
+from contextlib import suppress
+
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.errors import StoreError
 from pilothouse.domain.states import Idle, SavingMessage
 from pilothouse.runtime.authorization.call_inspection import close_unseen_calls
 from pilothouse.runtime.authorization.results import close_open_calls
@@ -22,7 +25,8 @@ async def stop(turn: Turn, round_: Round) -> Next:
     """End a cancelled turn, or one that is out of time: store the partial text with a mark, and give every open call a
     result."""
     if turn.live.delta_writer is not None:
-        turn.live.delta_writer.close()
+        with suppress(StoreError):
+            await turn.live.delta_writer.close()
     await store_partial(turn, round_, "cancelled")
     live = turn.live
     async with live.lock:

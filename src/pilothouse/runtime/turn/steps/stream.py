@@ -1,7 +1,7 @@
 """stream: send one request to the model; store and signal the deltas of the answer as they arrive."""
 
 import asyncio
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 
 from pilothouse.domain.codes import Code
@@ -36,18 +36,21 @@ Resume = type[ConnectingToLLM] | type[PreparingLLMRequest] | type[EnhancingSyste
 async def stream(turn: Turn, round_: Round) -> Next:
     live, prepared = turn.live, round_.prepared
     assert prepared is not None
-    _discard_earlier_attempt(turn)
+    await _discard_earlier_attempt(turn)
     answer = StreamedAnswer(turn.new_message_id())
     live.delta_writer = delta_writer = DeltaWriter(live, answer.message_id, turn.open.id, answer.deltas)
     try:
         await _receive(turn, prepared, answer, delta_writer)
+        await delta_writer.close()
         if answer.finish_reason is None:
             raise ModelUnavailable(Code.MODEL_CUT)
     except asyncio.CancelledError:
-        delta_writer.close()  # flush now: the store may be closed before the writer's timer fires
+        with suppress(StoreError):
+            await delta_writer.close()  # flush now: the store may be closed before the writer's timer fires
         raise
     except ModelError as error:
-        delta_writer.close()
+        with suppress(StoreError):
+            await delta_writer.close()
         return await _after_error(turn, round_, prepared, answer, error)
     except StoreError:
         # The store refused the deltas: the text stays in memory with the refused draft, and the round is sent again.
@@ -58,17 +61,16 @@ async def stream(turn: Turn, round_: Round) -> Next:
                 draft.append(partial_text, turn.open.branch)
                 live.pending.refused = draft
         raise
-    delta_writer.close()
     _count_usage(turn, prepared, answer)
     return Next(ProcessingLLMResponse(), replace(round_, answer=answer, retries=0))
 
 
-def _discard_earlier_attempt(turn: Turn) -> None:
+async def _discard_earlier_attempt(turn: Turn) -> None:
     """Discard the deltas of an earlier attempt of the round. Only the first partial text of a round is stored; clients
     drop the text of later attempts."""
     live, delta_writer = turn.live, turn.live.open_delta_writer
     if delta_writer is not None and delta_writer.turn == turn.open.id and delta_writer.flushed:
-        live.dependencies.store.forget_deltas(live.id, delta_writer.message_id)
+        await live.dependencies.store.forget_deltas(live.id, delta_writer.message_id)
         live.delta_writer = None
         live.dependencies.hub.publish(ContextChanged(context_id=live.id, version=live.version, fields=("streaming",)))
 
