@@ -15,6 +15,7 @@ from pilothouse.domain.value import CallId
 from pilothouse.sandbox.shell.classify import classify_uncached
 from pilothouse.sandbox.shell.grammar import _parser
 from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.artifact_folder import ArtifactFolder
 from pilothouse.tools.artifacts import ArtifactStore
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
@@ -82,7 +83,7 @@ async def remembering(folder: Path) -> list[Row]:
 async def _remembering(folder: Path, files: int) -> Row:
     root = _tree(folder, files)
     tool = Execute(os.environ)
-    workspace, artifacts = Workspace(root), ArtifactStore(folder / f"artifacts{files}")
+    workspace, artifacts = Workspace(root), ArtifactFolder(folder / f"artifacts{files}")
 
     async def run(artifacts: ArtifactStore | None) -> None:
         arguments = ExecuteArguments(command="echo $RANDOM > changed.txt")

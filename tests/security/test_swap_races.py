@@ -19,6 +19,7 @@ from pilothouse.sandbox import openat
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
+from pilothouse.tools.artifact_folder import ArtifactFolder
 from pilothouse.tools.artifacts import ArtifactStore
 from pilothouse.tools.base import ToolContext, parse_arguments
 from pilothouse.tools.builtin import builtin_tools
@@ -153,7 +154,7 @@ async def test_undo_never_leaves_the_workspace_during_a_swap_race(
     rounds = 1_000 if LONG else 40  # each round syncs several files
 
     async def change_and_undo(root: Path, number: int) -> tuple[bool, bool]:
-        artifacts = ArtifactStore(scene.base / f"artifacts{number}")
+        artifacts = ArtifactFolder(scene.base / f"artifacts{number}")
         changed = await once("write_file", Workspace(root), artifacts) is not None
         undone = False
         for _ in range(5):  # the overview needs several scans in a row that agree

@@ -21,7 +21,7 @@ from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.sandbox.workspace import Root, Workspace
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
-from pilothouse.tools.artifacts import ArtifactStore
+from pilothouse.tools.artifact_folder import ArtifactFolder
 from pilothouse.tools.base import ToolContext, parse_arguments
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.executor import execute
@@ -212,7 +212,7 @@ async def test_a_file_created_in_an_additional_folder_can_be_undone(tmp_path: Pa
     (tmp_path / "proj").mkdir()
     (tmp_path / "o").mkdir()
     workspace = Workspace(tmp_path / "proj", extra_roots=[Root(tmp_path / "o", True)])
-    artifacts = ArtifactStore(tmp_path / "kept")
+    artifacts = ArtifactFolder(tmp_path / "kept")
     path = tmp_path / "o/new.txt"
     for name, arguments in (("write_file", {"path": str(path), "content": "x"}), ("undo", {})):
         parsed = parse_arguments(name, TOOLS[name].parameters, arguments)

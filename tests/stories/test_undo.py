@@ -24,13 +24,14 @@ from pilothouse.runtime.limits import Limits
 from pilothouse.sandbox import entries
 from pilothouse.sandbox.workspace import Root
 from pilothouse.testing.world import World
-from pilothouse.tools.artifacts import ArtifactStore
+from pilothouse.tools.artifact_folder import ArtifactFolder
 from pilothouse.tools.builtin.delegate import Delegate
 from pilothouse.tools.builtin.execute import Execute
 from pilothouse.tools.undo import comparison, tree
 from pilothouse.tools.undo.baseline import Baseline
 from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry
 from pilothouse.tools.undo.limits import UndoLimits
+from tests.support.assertions import instance_of
 from tests.support.live_contexts import live_context
 from tests.support.mcp_tools import DONE, answer_with_calls, builtin_tools_for_world, runs, world_with_tools, writes
 from tests.support.scale import HANG_SECONDS
@@ -85,10 +86,8 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-async def artifacts_of(world: World, context_id: ContextId) -> ArtifactStore:
-    live = await live_context(world.runtime, context_id)
-    assert live.files.artifacts is not None
-    return live.files.artifacts
+async def artifacts_of(world: World, context_id: ContextId) -> ArtifactFolder:
+    return instance_of(ArtifactFolder, (await live_context(world.runtime, context_id)).files.artifacts)
 
 
 async def test_changes_of_every_tool_are_undone_one_call_after_the_other(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ from pilothouse.runtime.ownership.ownership import Ownership, SoleProcess
 from pilothouse.sandbox.workspace import Root
 from pilothouse.storage.base import Store
 from pilothouse.system.ambient import Ambient, timestamp
+from pilothouse.tools.artifact_folder import ArtifactFolder
+from pilothouse.tools.artifacts import ArtifactStore
 from pilothouse.tools.mcp.servers import MCPServers
 from pilothouse.tools.registry import Registry
 from pilothouse.tools.undo.limits import UndoLimits
@@ -167,6 +169,11 @@ class RuntimeDependencies:
     @property
     def is_demo(self) -> bool:
         return self.adapter.name == "demo"
+
+    def artifacts_of(self, context_id: ContextId) -> ArtifactStore | None:
+        """The files of a context beside its messages; None where its store keeps no files."""
+        folder = self.store.artifacts_folder(context_id)
+        return ArtifactFolder(folder, self.baseline_cache, self.undo) if folder is not None else None
 
     def workspace_roots(self, user: str) -> Sequence[Path]:
         """The folders beneath which a user's workspaces must lie; empty where workspaces may lie anywhere."""

@@ -138,6 +138,7 @@ class Store(Protocol):
 
     def artifacts_folder(self, context_id: ContextId) -> Path | None:
         """The folder for a context's files beside its messages: created by the first writer, removed with the context.
+        The runtime and the tools reach the files through `tools.artifacts.ArtifactStore`.
 
         None where this store keeps no files.
         """

@@ -17,6 +17,7 @@ from pilothouse.domain.value import CallId
 from pilothouse.sandbox.shell import classify
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.system.file_inspection import MAX_FOLDERS
+from pilothouse.tools.artifact_folder import ArtifactFolder
 from pilothouse.tools.artifacts import ArtifactStore
 from pilothouse.tools.base import CallPreview, ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
@@ -217,7 +218,7 @@ async def test_a_script_that_changes_while_the_workspace_is_recorded_does_not_ru
         put(root / "run.sh", HOSTILE)
 
     monkeypatch.setattr(CommandRecorder, "begin", begin_slowly)
-    artifacts = ArtifactStore(tmp_path / "artifacts", tmp_path / "baselines")
+    artifacts = ArtifactFolder(tmp_path / "artifacts", tmp_path / "baselines")
     assert await is_refused(execute, "./run.sh", root, shown, artifacts)
     assert list(root.rglob("RAN")) == []
 

@@ -21,7 +21,7 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.domain.value import CallId
 from pilothouse.i18n import translate
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.artifacts import ArtifactStore
+from pilothouse.tools.artifact_folder import ArtifactFolder
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.edit_file import Edit as TextEdit
 from pilothouse.tools.builtin.edit_file import EditFile, EditFileArguments, WriteFile, WriteFileArguments
@@ -79,7 +79,7 @@ class History:
 
     def open(self) -> None:
         """The next process."""
-        self.artifacts = ArtifactStore(self.context, self.data / "cache" / "baselines")
+        self.artifacts = ArtifactFolder(self.context, self.data / "cache" / "baselines")
         self.workspace = Workspace(self.root, [self.context.parent.parent, self.data / "cache"])
 
     def text(self) -> bytes:

@@ -57,8 +57,7 @@ from pilothouse.runtime.context.context_ids import new_context_id, own_context
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.pool import ContextPool
 from pilothouse.runtime.shield import run_to_completion
-from pilothouse.tools.artifacts import UPLOADS
-from pilothouse.tools.uploads import MAX_ALL_UPLOADS_BYTES, MAX_UPLOADS, UploadStore, is_upload_name
+from pilothouse.tools.uploads import MAX_ALL_UPLOADS_BYTES, MAX_UPLOADS, is_upload_name
 
 _LINE_DECODER: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 _MESSAGE_ID = re.compile(r"[0-9a-f-]{36}")
@@ -128,15 +127,15 @@ class ImportCommands(CommandGroup):
 async def _create(pool: ContextPool, change: Change, uploads: Sequence[UploadLine]) -> None:
     """Create the context and its uploads, or neither. Raises: Conflict, StoreError."""
     store, context_id = pool.dependencies.store, change.core.context_id
-    folder = store.artifacts_folder(context_id)
-    if uploads and folder is None:
+    artifacts = pool.dependencies.artifacts_of(context_id)
+    if uploads and artifacts is None:
         raise Conflict(Code.UPLOADS_NOT_KEPT)
     await store.create(change)
     try:
         for line in uploads:
-            assert folder is not None
+            assert artifacts is not None
             assert line.data is not None
-            await asyncio.to_thread(UploadStore(folder / UPLOADS).add, line.name, line.data)
+            await asyncio.to_thread(artifacts.uploads.add, line.name, line.data)
     except OSError as error:
         async with pool.lease(context_id) as lease:
             await store.delete(context_id, fence=lease.fence)

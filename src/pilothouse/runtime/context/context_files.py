@@ -58,15 +58,10 @@ class ContextFiles:
         which is the context that the person sees."""
         if self._artifacts is None:
             outermost = self._live.ancestors[-1] if self._live.ancestors else self._live
-            folder = self._dependencies.store.artifacts_folder(outermost.id)
-            self._artifacts = (
-                ArtifactStore(folder, self._dependencies.baseline_cache, self._dependencies.undo)
-                if folder is not None
-                else None
-            )
+            self._artifacts = self._dependencies.artifacts_of(outermost.id)
         return self._artifacts
 
     @property
     def uploads(self) -> UploadStore | None:
         """The files that the person uploaded to the conversation."""
-        return UploadStore(self.artifacts.uploads) if self.artifacts is not None else None
+        return self.artifacts.uploads if self.artifacts is not None else None
