@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pilothouse.domain.budgets import Budget
 from pilothouse.domain.errors import Conflict
-from pilothouse.domain.messages import Processing, Text, is_sent_to_model
+from pilothouse.domain.messages import Processing, Text, is_sent_to_model, is_state_notice
 from pilothouse.domain.payloads import MessageAttachments
 from pilothouse.llm.base import ModelRequest
 from pilothouse.llm.script import Answer, ScriptedCall, ScriptedError
@@ -150,7 +150,11 @@ class BuiltinToolsWorld(SmallWindowWorld):
         assert last.role == "assistant"
 
     async def _pin(self, context_id: str, act: Any) -> None:
-        ids = [message.id for message in await self.messages(context_id) if is_sent_to_model(message)]
+        ids = [
+            message.id
+            for message in await self.messages(context_id)
+            if is_sent_to_model(message) and not is_state_notice(message)
+        ]
         chosen = ids[:50] if act == "pin all" else ids[act[1] % len(ids) :][:1] if ids else []
         for message_id in chosen:
             with suppress(Conflict):

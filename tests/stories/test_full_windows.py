@@ -8,13 +8,14 @@ import pytest
 from pilothouse.domain.budgets import Budget
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.messages import ErrorMessage, Processing, Text, ToolResult
-from pilothouse.domain.payloads import ImagePayload, MessageAttachments, TextPayload
+from pilothouse.domain.payloads import ClientMetadata, ImagePayload, MessageAttachments, TextPayload
 from pilothouse.domain.states import Idle
 from pilothouse.llm.base import ModelRequest
 from pilothouse.llm.model_catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.script import Answer, ScriptedError
 from pilothouse.testing.tools import NoteArguments, NoteTool
 from pilothouse.tools.base import ToolContext
+from pilothouse.window.tokens import counter_for
 from tests.support.full_windows import MANY_WORDS, SMALL, WORDS, SmallWindowWorld, look_calls, text_of
 from tests.support.live_contexts import live_context
 
@@ -139,8 +140,32 @@ async def test_a_message_longer_than_the_window_is_sent_shortened_with_its_head_
     world.check_requests()
 
 
+async def test_open_files_and_notices_are_shortened_with_the_messages_beside_them(tmp_path: Path) -> None:
+    look = NoteTool("look", "read_only", hold=True)
+    world = SmallWindowWorld(tmp_path, look_calls("x" * 9000), tools=[look], budget=Budget(tokens=1100))
+    for number in range(60):
+        (tmp_path / f"{'long name ' * 6}{number}.py").write_text("x")
+    context_id = await world.start()
+    opened = ClientMetadata(extra={"open_files": ["path " * 20] * 20})
+    await world.runtime.messages.send(context_id, LONG, client_metadata=opened)
+    await look.started.wait()
+    await world.runtime.workspaces.add_overview(context_id)
+    look.release.set()
+    await world.runtime.turns.rested(context_id)
+    assert (await world.runtime.contexts.get(context_id)).core.last_turn == "complete"
+    world.check_requests()
+    first, second = [text_of(request) for request in world.model.requests]
+    assert "[Open in the person's editor]" in first
+    assert "[The workspace as it is now" in second
+    counter = counter_for(None)
+    prompt_and_tools = sum(
+        part.tokens for part in (await world.runtime.window.read(context_id)).parts if part.name not in ("history",)
+    )
+    assert max(counter.count(first), counter.count(second)) + prompt_and_tools <= Budget(tokens=1100).request_tokens
+
+
 async def test_a_prompt_that_leaves_no_room_ends_the_turn_with_the_figures(tmp_path: Path) -> None:
-    world = SmallWindowWorld(tmp_path, budget=Budget(tokens=600))
+    world = SmallWindowWorld(tmp_path, budget=Budget(tokens=550))
     context_id = await world.start()
     empty = (await world.runtime.window.meter(context_id)).tokens
     await world.turn(context_id, "hello")
@@ -151,7 +176,7 @@ async def test_a_prompt_that_leaves_no_room_ends_the_turn_with_the_figures(tmp_p
     (error,) = await errors(world, context_id)
     figures = error.params
     assert error.code is Code.WINDOW_FULL
-    assert figures["budget"] == 600
+    assert figures["budget"] == 550
     assert figures["prompt"] + figures["tools"] == pytest.approx(empty, abs=10)
     world.set_budget(20_000)
     await world.runtime.turns.continue_(context_id)

@@ -578,3 +578,16 @@ async def test_an_export_imported_concurrently_is_not_imported_under_a_second_id
     assert len(await store.contexts()) == 1
     await other.runtime.close()
     await world.runtime.close()
+
+
+@pytest.mark.parametrize("message_id", [identity(99), "../../evil", None])
+async def test_an_overview_that_the_file_does_not_hold_is_in_no_prompt(tmp_path: Path, message_id: str | None) -> None:
+    lines = await exported_turn(tmp_path)
+    (branch,) = of_type(lines, "branch")
+    branch["overview"] = {"message_id": message_id, "length": 10**9}
+    core(lines)["overview"] = {"message_id": message_id or "x", "workspace": str(tmp_path)}
+    world = World(tmp_path, Answer(text="2"))
+    context_id = (await world.runtime.imports.create(packed(lines), context_id="copy", grants=True)).context_id
+    await world.turn(context_id)
+    assert len(world.model.requests) == 1
+    assert "overview" not in {part.name for part in (await world.runtime.window.read(context_id)).parts}

@@ -1,10 +1,11 @@
-"""The workspace overview: stored once, sent in the prompt only, renewed when due or requested."""
+"""The workspace overview: the first one stays in the prompt; later ones, due or requested, are sent at their place."""
 
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from pilothouse.domain.budgets import OverviewSettings
@@ -12,6 +13,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput, NotFound
 from pilothouse.domain.messages import OVERVIEW, SystemControl
 from pilothouse.domain.states import AwaitingLLMFirstChunk, AwaitingToolApproval, Failed, Idle, Paused
+from pilothouse.llm.base import ModelRequest
 from pilothouse.llm.script import Answer
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.tools import NoteTool
@@ -19,7 +21,7 @@ from pilothouse.testing.world import World
 from pilothouse.window.tokens import counter_for
 from tests.stories.test_request_building import NEVER, wait_for_requests
 from tests.support.assertions import instance_of
-from tests.support.full_windows import MANY_WORDS, SmallWindowWorld, look_calls, text_of
+from tests.support.full_windows import MANY_WORDS, WORDS, SmallWindowWorld, look_calls, text_of
 from tests.support.held_store import DELEGATES, DONE, HeldStore, calls_answer, child_of, family, no_write
 from tests.support.live_contexts import live_context
 
@@ -38,15 +40,23 @@ def files(tmp_path: Path) -> FileStore:
     return FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
 
 
+def in_prompt(request: ModelRequest) -> str | None:
+    _, heading, rest = request.system.partition("\n\nWorkspace: ")
+    return f"Workspace: {rest}" if heading else None
+
+
+def in_history(request: ModelRequest) -> list[str]:
+    contents = [str(msgspec.json.decode(message)["content"]) for message in request.messages]
+    return [content.partition("\n")[2] for content in contents if content.startswith("[The workspace as it is now")]
+
+
+def turn_requests(world: World) -> list[ModelRequest]:
+    return [request for request in world.model.requests if request.purpose == "turn"]
+
+
 def overviews_sent(world: World) -> list[str | None]:
-    """The overview in the prompt of each request of a turn."""
-    overviews: list[str | None] = []
-    for request in world.model.requests:
-        if request.purpose == "turn":
-            _, heading, rest = request.system.partition("\n\nWorkspace: ")
-            overviews.append(f"Workspace: {rest}" if heading else None)
-            assert "Workspace: " not in text_of(request), "it is in the prompt, so the history leaves it out"
-    return overviews
+    """The newest overview in each request of a turn."""
+    return [[in_prompt(request), *in_history(request)][-1] for request in turn_requests(world)]
 
 
 async def stored(world: World, context_id: str, branch: str | None = None) -> list[SystemControl]:
@@ -74,7 +84,7 @@ async def test_the_overview_is_stored_with_the_first_turn_and_sent_in_every_roun
     window = await world.runtime.window.read(context_id)
     (part,) = [part for part in window.parts if part.name == "overview"]
     assert (part.text, part.tokens) == (overview.content, counter_for(None).count(overview.content))
-    assert overview.metadata.tokens == 0, "the history does not tell it"
+    assert [in_history(request) for request in world.model.requests] == [[], [], []], "the prompt has it"
 
 
 async def test_the_persons_message_is_stored_before_the_folder_is_scanned(folder: Path) -> None:
@@ -108,6 +118,82 @@ async def test_the_overview_is_renewed_after_a_number_of_messages_and_the_newest
     assert len(overviews) == (6 if every == 1 else 3)
     newest = [[f"n{number}.py" in (text or "") for number in range(6)].count(True) for text in overviews_sent(world)]
     assert newest == ([1, 2, 3, 4, 5, 6] if every == 1 else [1, 1, 3, 3, 5, 5])
+    assert {in_prompt(request) for request in world.model.requests} == {overviews[0].content}
+    assert in_history(world.model.requests[-1]) == [overview.content for overview in overviews[1:]]
+
+
+async def test_an_unchanged_overview_is_not_sent_again(folder: Path) -> None:
+    world = World(folder, *[DONE] * 6, overview=OverviewSettings(every=1))
+    context_id = await world.start()
+    for number in range(6):
+        if number == 3:
+            (folder / "new.py").write_text("x")
+        await world.turn(context_id)
+    assert len(await stored(world, context_id)) == 2
+    assert [len(in_history(request)) for request in world.model.requests] == [0, 0, 0, 1, 1, 1]
+
+
+async def test_a_fork_keeps_the_overview_in_the_prompt_and_leaves_later_ones_behind(folder: Path) -> None:
+    world = World(folder, *[DONE] * 4, overview=USUAL)
+    context_id = await world.start()
+    await world.turn(context_id)
+    message = (await world.runtime.messages.send(context_id, "later")).message_id
+    await world.runtime.turns.rested(context_id)
+    (folder / "new.py").write_text("x")
+    await world.runtime.workspaces.add_overview(context_id)
+    await world.turn(context_id)
+    await world.runtime.messages.edit(context_id, message, "edited")
+    await world.runtime.turns.rested(context_id)
+    requests = world.model.requests
+    assert len({request.system for request in requests}) == 1
+    assert [len(in_history(request)) for request in requests] == [0, 0, 1, 0]
+    assert requests[3].messages[:-1] == requests[1].messages[:-1]
+
+
+async def test_a_compression_moves_the_newest_overview_into_the_prompt(folder: Path) -> None:
+    world = SmallWindowWorld(folder, *[Answer(text=WORDS)] * 20, overview=USUAL)
+    context_id = await world.start()
+    await world.turn(context_id)
+    (folder / "new.py").write_text("x")
+    await world.runtime.workspaces.add_overview(context_id)
+    for number in range(8):
+        await world.turn(context_id, f"{number} {WORDS}")
+    before = turn_requests(world)[-1]
+    await world.runtime.compression.compress(context_id)
+    await world.turn(context_id)
+    after = turn_requests(world)[-1]
+    assert "new.py" not in (in_prompt(before) or "")
+    assert ["new.py" in text for text in in_history(before)] == [True]
+    assert "new.py" in (in_prompt(after) or "")
+    assert in_history(after) == []
+    await world.runtime.compression.undo(context_id)
+    await world.turn(context_id)
+    undone = turn_requests(world)[-1]
+    assert undone.messages[: len(before.messages)] == before.messages
+    assert undone.system == before.system
+
+
+async def test_a_branch_of_an_earlier_version_keeps_its_newest_overview_in_the_prompt(folder: Path) -> None:
+    """Earlier versions put the newest overview into the prompt and no overview into the history."""
+    world = World(folder, *[DONE] * 4, overview=USUAL)
+    context_id = await world.start()
+    await world.turn(context_id)
+    (folder / "new.py").write_text("x")
+    await world.runtime.workspaces.add_overview(context_id)
+    live = await live_context(world.runtime, context_id)
+    async with live.lock:
+        draft = live.draft()
+        draft.branches["main"] = msgspec.structs.replace(live.branches["main"], overview=None)
+        await live.commit(draft)
+    await world.turn(context_id)
+    (folder / "newer.py").write_text("x")
+    await world.runtime.workspaces.add_overview(context_id)
+    await world.turn(context_id)
+    _, second, third = world.model.requests
+    assert "new.py" in (in_prompt(second) or "")
+    assert in_prompt(third) == in_prompt(second)
+    assert in_history(second) == []
+    assert ["newer.py" in text for text in in_history(third)] == [True]
 
 
 async def test_the_overview_is_renewed_in_another_workspace(folder: Path, tmp_path: Path) -> None:
@@ -214,7 +300,8 @@ async def test_a_requested_overview_is_stored_in_any_state_and_sent_from_the_nex
     (overview,) = await stored(world, context_id)
     assert (overview.id, overview.detail["by"]) == (message_id, "me")
     window = await world.runtime.window.read(context_id)
-    assert overview.content in [part.text for part in window.parts]
+    contents = "\n".join(str(message["content"]) for message in window.request["messages"])
+    assert overview.content in contents
     if kind == "waiting":
         await world.runtime.calls.approve_all(context_id)
     elif kind == "paused":

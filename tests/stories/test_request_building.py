@@ -46,12 +46,6 @@ def parts_of(system: str, *beginnings: str) -> list[int]:
     return [system.index(each) for each in beginnings]
 
 
-def tools_in_prompt(system: str) -> list[str]:
-    """The names and descriptions of the tools in a prompt."""
-    _, heading, rest = system.partition("You can use these tools:\n")
-    return [line.removeprefix("- ") for line in rest.partition("\n\n")[0].split("\n")] if heading else []
-
-
 def body_of(window: Window) -> bytes:
     return msgspec.json.encode(window.request)
 
@@ -89,7 +83,7 @@ async def test_the_prompt_has_its_parts_in_their_order(tmp_path: Path) -> None:
     await world.turn(context_id)
     (request,) = world.model.requests
     review = Modes().all["review"].prompt
-    whole = [persona_text(ADA), "You can use these tools:", review, "Speak of tulips.", f"Workspace: {tmp_path}"]
+    whole = [persona_text(ADA), "Your tools are the ones", review, "Speak of tulips.", f"Workspace: {tmp_path}"]
     parts = parts_of(request.system, *whole)
     assert parts == sorted(parts)
     assert parts[0] == 0
@@ -97,16 +91,16 @@ async def test_the_prompt_has_its_parts_in_their_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", list(Modes().all))
-async def test_the_tools_described_in_the_prompt_are_those_that_the_mode_offers(tmp_path: Path, mode: str) -> None:
+async def test_tools_are_described_in_their_definitions_only(tmp_path: Path, mode: str) -> None:
     world = World(tmp_path, DONE, tools=[*builtin_tools_for_world(), Delegate()])
     context_id = await world.start(mode)
     await world.turn(context_id)
     (request,) = world.model.requests
-    assert tools_in_prompt(request.system) == [f"{tool.name}: {tool.description}" for tool in request.tools]
+    assert not any(tool.description in request.system for tool in request.tools)
     names = {tool.name for tool in request.tools}
     if mode == "ask":
         assert names == set()
-        assert "You have no tools in this mode." in request.system
+        assert "You have no tools now." in request.system
         assert "Paths are relative" not in request.system, "who has no tools need not know where they work"
     else:
         assert ("write_file" in names) == (mode != "plan")
@@ -168,7 +162,7 @@ async def test_a_persona_that_is_switched_in_the_middle_shows_in_the_next_round(
     assert [request.system.startswith(DEFAULT_IDENTITY) for request in (first, second, third)] == [True, False, True]
     assert second.system.startswith(persona_text(READER))
     assert ["change" in {tool.name for tool in request.tools} for request in (first, second, third)] == [1, 0, 1]
-    assert "- change:" not in second.system
+    assert "change" not in second.system
 
 
 async def test_a_branch_has_its_own_addition(tmp_path: Path) -> None:

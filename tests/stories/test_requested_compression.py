@@ -413,17 +413,18 @@ async def test_the_name_of_a_deleted_original_is_not_given_to_another_one(tmp_pa
 
 
 async def test_an_undone_compression_is_repeated_only_when_the_window_is_full(tmp_path: Path) -> None:
-    world = SmallWindowWorld(tmp_path)
+    budget = Budget(tokens=3200)
+    world = SmallWindowWorld(tmp_path, budget=budget)
     context_id = await world.compressed()
     await world.runtime.compression.undo(context_id)
     meter = await world.runtime.window.meter(context_id)
-    assert meter.trigger < meter.tokens < SMALL.request_tokens
+    assert meter.trigger < meter.tokens < budget.request_tokens
     assert not (await world.runtime.window.read(context_id)).compresses
     world.changes.clear()
     while not world.compressions():
         before = (await world.runtime.window.meter(context_id)).tokens
         await world.turn(context_id, "more")
-    assert before + 20 > SMALL.request_tokens
+    assert before + 20 > budget.request_tokens
     assert not (await main_of(world, context_id)).keeps_whole
     world.check_requests()
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.messages import (
+    OVERVIEW,
     ErrorMessage,
     FileReference,
     Image,
@@ -43,7 +44,13 @@ arguments = st.sampled_from(ARGUMENTS) | st.text(max_size=4)
 sizes = st.sampled_from([1, 2, 3, 5, 0])  # none: only an import may bring that
 odd_ids = st.sampled_from(["", " ", "i" * 65, "看", "c0"])  # messages that only an import may contain
 
-metadata = st.sampled_from([Metadata()] * 8 + [Metadata(held="processing"), Metadata(held="refused")])
+DETAILS: tuple[dict[str, Any], ...] = ({}, {"to": "plan"}, {"to": 1}, {"about": OVERVIEW})
+OPEN_FILES: tuple[Any, ...] = (["a.py"], ["b\n.py", 1], [], None, "a.py")
+metadata = st.sampled_from(
+    [Metadata()] * 8
+    + [Metadata(held="processing"), Metadata(held="refused")]
+    + [Metadata(extra={"open_files": files}) for files in OPEN_FILES]
+)
 ended: st.SearchStrategy[TextEnd] = st.sampled_from(["complete", "complete", "cut", "interrupted", "cancelled"])
 statuses: st.SearchStrategy[EndStatus] = st.sampled_from(
     ["executed", "failed", "rejected", "denied", "cancelled", "interrupted"]
@@ -104,7 +111,13 @@ class MessageMaker:
         return ErrorMessage(**common, role="assistant", reason=REASON)
 
     def _control(self, common: dict[str, Any]) -> Message:
-        return SystemControl(**common, role="system", kind=self._draw(controls), content=self._draw(contents))
+        return SystemControl(
+            **common,
+            role="system",
+            kind=self._draw(controls),
+            content=self._draw(contents),
+            detail=self._draw(st.sampled_from(DETAILS)),
+        )
 
     def _file(self, common: dict[str, Any]) -> Message:
         return FileReference(

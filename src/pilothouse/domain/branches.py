@@ -9,7 +9,7 @@ import msgspec
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.messages import Message, ToolRequest, ToolResult, is_sent_to_model
+from pilothouse.domain.messages import Message, ToolRequest, ToolResult, is_sent_to_model, waits_for_results
 from pilothouse.domain.value import MessageId, Timestamp, Value
 
 MAIN = "main"
@@ -47,6 +47,15 @@ class Compressed(Value, kw_only=True):
     summary_id: MessageId
 
 
+class PromptOverview(Value):
+    """The overview of the workspace in the system prompt of a branch's requests."""
+
+    message_id: MessageId | None
+    """The message that holds the overview, on this branch or another one; None for a prompt without an overview."""
+    length: int
+    """The number of messages at the beginning of the branch whose overviews are no newer: the history omits them."""
+
+
 class Branch(Value):
     """A branch, without its list of message ids."""
 
@@ -66,6 +75,9 @@ class Branch(Value):
     """The compressed branch of which this branch holds the original messages."""
     keeps_whole: bool = False
     """Whether a person has undone a compression: the branch is then not compressed again as long as it fits."""
+    overview: PromptOverview | None = None
+    """The overview in the system prompt since the first request of the branch, or since its last compression. None
+    before that, and on branches of earlier versions."""
 
 
 def merged_blocks_within(branch: Branch, length: int) -> tuple[MergedBlock, ...]:
@@ -86,6 +98,16 @@ def compression_within(branch: Branch, length: int) -> Compressed | None:
     shortened: Compressed = msgspec.structs.replace(
         compression, length=compression.length - removed, replacement_length=compression.replacement_length - removed
     )
+    return shortened
+
+
+def overview_within(branch: Branch, length: int) -> PromptOverview | None:
+    """The overview in the prompt of a fork of a branch's first `length` messages: the same, so that the requests of
+    both begin alike."""
+    overview = branch.overview
+    if overview is None or overview.length <= length:
+        return overview
+    shortened: PromptOverview = msgspec.structs.replace(overview, length=length)
     return shortened
 
 
@@ -130,7 +152,7 @@ def check_name(name: str) -> None:
 def fork_length(messages: Sequence[Message], at: int) -> int:
     """The number of messages in a fork at position `at`: a fork never separates a call from its results.
 
-    Messages that the model does not get (a switch of the mode, an error) may lie between a call and its results.
+    Notices, and messages that the model does not get (an error), may lie between a call and its results.
     """
     start = at
     while start > 0 and not isinstance(messages[start], ToolRequest) and _may_follow_call(messages[start]):
@@ -150,4 +172,4 @@ def fork_length(messages: Sequence[Message], at: int) -> int:
 
 
 def _may_follow_call(message: Message) -> bool:
-    return isinstance(message, ToolResult) or not is_sent_to_model(message)
+    return isinstance(message, ToolResult) or waits_for_results(message) or not is_sent_to_model(message)

@@ -68,7 +68,7 @@ class Meter(Value, kw_only=True, omit_defaults=False):
 
 
 class OverviewSettings(Value, kw_only=True):
-    """The contents of the workspace overview in the system prompt."""
+    """The contents of the workspace overview."""
 
     enabled: bool = True
     depth: int = 3

@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import UNSET, UnsetType
 
 from pilothouse.domain.audit import AuditEntry, AuditHead
-from pilothouse.domain.branches import MAIN, Branch
+from pilothouse.domain.branches import MAIN, Branch, PromptOverview
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.elevations import Elevation
@@ -190,6 +190,13 @@ ALL_CONTEXTS = ContextQuery()
 
 def _position(summary: ContextSummary) -> ListPosition:
     return summary.position
+
+
+def prompt_overview(core: ContextCore, branch: Branch) -> PromptOverview | None:
+    """The overview in the prompt of a branch's requests: before the first request, the newest one of the workspace."""
+    if branch.overview is not None or core.overview is None or core.overview.workspace != core.workspace:
+        return branch.overview
+    return PromptOverview(message_id=core.overview.message_id, length=branch.length)
 
 
 def summary_of(core: ContextCore) -> ContextSummary:

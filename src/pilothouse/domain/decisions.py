@@ -285,6 +285,17 @@ def rule_match(rule: Rule, facts: CallFacts) -> Certainty:
     return matches(rule, tool=facts.tool, fingerprint=facts.fingerprint, touches=facts.touches, line=facts.command_line)
 
 
+def verdict_of_modes(tool: str, effect: Effect, snapshot: PolicySnapshot) -> Verdict:
+    """The verdict of the modes alone on calls of a tool with this effect, outside folders that a mode exempts."""
+    facts = CallFacts(tool=tool, effect=effect, digest="")
+    return max(
+        member.mode.mutating
+        if effect == "mutating" and member.mode.only_beneath and tool not in member.mode.withholds
+        else _verdict_of(facts, member.mode)
+        for member in (snapshot, *snapshot.ancestors)
+    )
+
+
 def is_denied_by_mode(tool: str, effect: Effect, snapshot: PolicySnapshot) -> bool:
     """Whether every call of this tool with this effect is denied now, whatever its arguments are. The gate then denies
     the call without inspecting it."""

@@ -7,7 +7,14 @@ from typing import Literal
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.messages import Message, SystemControl, ToolRequest, ToolResult, is_sent_to_model
+from pilothouse.domain.messages import (
+    Message,
+    SystemControl,
+    ToolRequest,
+    ToolResult,
+    is_sent_to_model,
+    waits_for_results,
+)
 from pilothouse.domain.value import CallId, MessageId, Timestamp, Value
 
 Strategy = Literal["append", "cherry_pick", "rebase"]
@@ -117,7 +124,7 @@ def separation_conflicts(
                 awaited.discard(message.call_id)
             elif message.id in block_ids:
                 conflicts.append(MergeConflict(kind="call_left_behind", message_id=message.id))
-        elif message is None or is_sent_to_model(message):
+        elif message is None or (is_sent_to_model(message) and not waits_for_results(message)):
             if request is not None and request.id in block_ids and not awaited.isdisjoint(has_result):
                 conflicts.append(MergeConflict(kind="result_left_behind", message_id=request.id))
             request = message if isinstance(message, ToolRequest) else None

@@ -187,12 +187,11 @@ class SystemControl(BaseMessage, tag="system_control"):
     """A notice of the runtime."""
 
     kind: NoticeKind
-    """The model gets `injection` and `summary`; notices of the other kinds are for people."""
+    """The model gets `injection`, `summary` and `mode_switch`; notices of the other kinds are for people."""
     content: str = ""
     """Empty for an undo that the model learns of from the next tool result."""
     detail: Mapping[str, Any] = {}
-    """`about` names the subject of an injection. The history omits overviews of the workspace: the system prompt holds
-    the newest one."""
+    """`about` names the subject of an injection. `to` names the new mode of a mode switch."""
 
 
 class Processing(BaseMessage, tag="processing"):
@@ -240,15 +239,39 @@ def is_sent_to_model(message: Message) -> bool:
     match message:
         case Text():
             return not _is_blank(message.content) and message.ended != "cut"
+        case SystemControl(kind="mode_switch"):
+            return switched_mode(message) is not None
         case SystemControl():
-            is_overview = message.detail.get("about") == OVERVIEW
-            return message.kind in ("injection", "summary") and not is_overview and not _is_blank(message.content)
+            return message.kind in ("injection", "summary") and not _is_blank(message.content)
         case ProjectStructure() | MCPResource():
             return not _is_blank(message.content)
         case Processing() | ErrorMessage() | WorkflowExecution():
             return False
         case _:
             return True
+
+
+def switched_mode(message: SystemControl) -> str | None:
+    """The mode that a mode switch names. Tolerates any data: an imported conversation may hold anything."""
+    mode = message.detail.get("to")
+    return mode if isinstance(mode, str) and not _is_blank(mode) else None
+
+
+def is_overview(message: Message) -> bool:
+    """Whether a message is an overview of the workspace."""
+    return isinstance(message, SystemControl) and message.detail.get("about") == OVERVIEW
+
+
+def is_state_notice(message: Message) -> bool:
+    """Whether a message says what the system prompt says anyway after a compression: which mode holds, and what the
+    workspace looks like. No summary repeats it."""
+    return is_overview(message) or (isinstance(message, SystemControl) and message.kind == "mode_switch")
+
+
+def waits_for_results(message: Message) -> bool:
+    """Whether the model gets a message behind the results of the open calls. Notices of the runtime can arrive at any
+    time, and no message may part a call from its results."""
+    return isinstance(message, SystemControl) and message.kind in ("injection", "mode_switch")
 
 
 def _is_blank(text: str) -> bool:

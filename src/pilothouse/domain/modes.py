@@ -90,9 +90,9 @@ _BUILT_IN = (
         allowed_tools=frozenset({"undo"}),
         elevates=True,
         prompt=(
-            "You are in review mode: it is read-only. Use the reading tools freely to look and to check. "
+            "You are in review mode: it is read-only. Look and check as much as you need. "
             "Explain what should be changed and why instead of changing it. "
-            "A call that would change something is put before the person, who may leave it out."
+            "A call that waits for the person's approval is an offer, which they may leave out."
         ),
     ),
     Mode(

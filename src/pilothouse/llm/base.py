@@ -95,6 +95,11 @@ class WireFormat(Protocol):
     name: str
     """Histories are cached by this name: two formats never share encoded messages."""
 
+    @property
+    def max_description_characters(self) -> int | None:
+        """The longest description of a tool; None for no limit. The format cuts a longer one, and the system prompt has
+        its full text."""
+
     def encode(self, message: ModelMessage) -> bytes:
         """Encode one message, independently of the messages around it."""
 

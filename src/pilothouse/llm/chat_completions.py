@@ -16,11 +16,12 @@ from pilothouse.llm.base import (
     UserText,
 )
 
-_MAX_DESCRIPTION_CHARACTERS = 1024
+_CUT_DESCRIPTION = "… (the system prompt has the full text)"
 
 
 class ChatCompletions:
     name = "chat_completions"
+    max_description_characters = 1024  # some servers refuse longer ones
 
     def encode(self, message: ModelMessage) -> bytes:
         return msgspec.json.encode(_message_object(message))
@@ -30,28 +31,25 @@ class ChatCompletions:
         parts = [
             b'{"model":',
             msgspec.json.encode(request.model),
-            b',"stream":true,"stream_options":{"include_usage":true},"messages":[',
-            b",".join([system, *request.messages]),
-            b"]",
+            b',"stream":true,"stream_options":{"include_usage":true}',
         ]
         if request.tools:
-            functions = [{"type": "function", "function": _function(tool)} for tool in request.tools]
+            functions = [{"type": "function", "function": self._function(tool)} for tool in request.tools]
             parts += [b',"tools":', msgspec.json.encode(functions)]
-        parts.append(b"}")
+        # The messages come last, so that each request begins with the bytes of the one before.
+        parts += [b',"messages":[', b",".join([system, *request.messages]), b"]}"]
         return b"".join(parts)
+
+    def _function(self, tool: ToolDescription) -> ToolDescription:
+        limit = self.max_description_characters
+        if len(tool.description) <= limit:
+            return tool
+        description = tool.description[: limit - len(_CUT_DESCRIPTION)] + _CUT_DESCRIPTION
+        shorter: ToolDescription = msgspec.structs.replace(tool, description=description)
+        return shorter
 
 
 CHAT_COMPLETIONS = ChatCompletions()
-
-
-def _function(tool: ToolDescription) -> ToolDescription:
-    """The tool with a shortened description, since some servers refuse longer ones. The prompt has the full text."""
-    if len(tool.description) <= _MAX_DESCRIPTION_CHARACTERS:
-        return tool
-    shorter: ToolDescription = msgspec.structs.replace(
-        tool, description=tool.description[: _MAX_DESCRIPTION_CHARACTERS - 1] + "…"
-    )
-    return shorter
 
 
 def _message_object(message: ModelMessage) -> Mapping[str, Any]:

@@ -130,7 +130,7 @@ class RuntimeDependencies:
     importance: Scorer = default_importance
     """Scores messages for the compression strategy `importance`."""
     overview: OverviewSettings | None = None
-    """None: the prompt has no overview of the workspace."""
+    """None: the model gets no overview of the workspace unless the person adds one."""
     titles: TitleModel | None = None
     limits: Limits = Limits()
     private_folders: Sequence[Path] = ()

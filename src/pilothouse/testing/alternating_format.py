@@ -32,6 +32,7 @@ class _Turn(msgspec.Struct, forbid_unknown_fields=True):
 
 class AlternatingFormat:
     name = "alternating"
+    max_description_characters = None
 
     def encode(self, message: ModelMessage) -> bytes:
         return msgspec.json.encode(_turn(message))

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -65,7 +65,7 @@ class FakeProvider:
         if self._strict and self.faults:
             raise WireFault("\n".join(self.faults))
 
-    async def __aenter__(self) -> "FakeProvider":
+    async def __aenter__(self) -> Self:
         await self.start()
         return self
 

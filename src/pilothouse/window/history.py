@@ -5,6 +5,9 @@ result on this branch gets "not run"; a result without its call is omitted.
 
 The history consists of blocks: a single message, or a request with its results. A block is sent as a whole or not at
 all. The block holds its position on the branch and its tokens, so fitting a request needs no messages.
+
+A block includes texts that stand beside its messages: before a person's message the files that are open in the editor,
+where they differ from those before; behind the results of a round the notices that arrived while calls were open.
 """
 
 import bisect
@@ -13,7 +16,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from pilothouse.domain.messages import Message, ToolCall, ToolRequest, ToolResult, is_sent_to_model
+from pilothouse.domain.messages import (
+    Message,
+    ToolCall,
+    ToolRequest,
+    ToolResult,
+    is_overview,
+    is_sent_to_model,
+    waits_for_results,
+)
 from pilothouse.domain.value import CallId
 from pilothouse.llm.base import AssistantText, ModelMessage, UserText
 from pilothouse.window.model_messages import (
@@ -25,6 +36,7 @@ from pilothouse.window.model_messages import (
     tokens_in,
     tokens_of,
 )
+from pilothouse.window.open_files import NO_OPEN_FILES, open_files_text
 from pilothouse.window.tokens import Counter
 
 _MAX_CALL_ID_CHARACTERS = 64
@@ -50,13 +62,17 @@ class Block(NamedTuple):
 class History:
     """The encoded history of one branch, for one model and one set of tools."""
 
-    def __init__(self, encode: Encode, counter: Counter, *, with_tools: bool, vision: bool = False) -> None:
+    def __init__(
+        self, encode: Encode, counter: Counter, *, with_tools: bool, vision: bool = False, overviews_from: int = 0
+    ) -> None:
         """Without tools in the request, calls and results are sent as text. `vision` says whether the model has vision
-        and gets images."""
+        and gets images. Overviews of the workspace before the position `overviews_from` are omitted: the one in the
+        system prompt is as new."""
         self._encode = encode
         self._counter = counter
         self._with_tools = with_tools
         self._vision = vision
+        self._overviews_from = overviews_from
         self._fragments: list[bytes] = []
         self._blocks: list[Block] = []
         self._tokens = 0
@@ -66,6 +82,8 @@ class History:
         self._results: dict[CallId, ToolResult] = {}
         self._call_ids: set[CallId] = set()
         self._calls_of: dict[int, tuple[ToolCall, ...]] = {}
+        self._texts_beside: dict[int, list[ModelMessage]] = {}
+        self._open_files = NO_OPEN_FILES
         self.length = 0
 
     def extend(self, messages: Iterable[Message]) -> None:
@@ -76,9 +94,14 @@ class History:
     def _add(self, message: Message) -> None:
         if isinstance(message, ToolResult):
             self._add_result(message)
-        elif is_sent_to_model(message):
+        elif not is_sent_to_model(message) or (is_overview(message) and self.length < self._overviews_from):
+            return
+        elif self._request is not None and waits_for_results(message):
+            self._texts_beside.setdefault(self._request_at, []).append(to_model_message(message))
+        else:
             self._close()
             if not isinstance(message, ToolRequest):
+                self._note_open_files(message)
                 self._add_block(message)
             elif calls := self._new_calls(message):
                 self._request, self._request_at = msgspec.structs.replace(message, calls=calls), self.length
@@ -100,12 +123,27 @@ class History:
 
     def _add_block(self, message: Message) -> None:
         model_message = to_model_message(message, vision=self._vision)
-        tokens = tokens_of(message, self._counter, vision=self._vision)
+        tokens = tokens_of(message, self._counter, vision=self._vision) + self._count_beside(self.length)
         is_summary = getattr(message, "kind", None) == "summary"
         self._blocks.append(Block(self.length, len(self._fragments), tokens, is_summary=is_summary))
-        self._fragments.append(self._encode(model_message))
+        self._fragments += [self._encode(part) for part in (*self.texts_beside(self.length), model_message)]
         self._tokens += tokens
-        self._ends_with_assistant = isinstance(model_message, AssistantText)
+        if not waits_for_results(message):  # a notice asks for nothing
+            self._ends_with_assistant = isinstance(model_message, AssistantText)
+
+    def _note_open_files(self, message: Message) -> None:
+        """Put the open files before a message if they differ from those before. They stay there for good."""
+        text = open_files_text(message)
+        if text is not None and text != self._open_files:
+            self._open_files = text
+            self._texts_beside[self.length] = [UserText(content=text)]
+
+    def texts_beside(self, position: int) -> Sequence[ModelMessage]:
+        """The texts beside the messages of the block that starts at a position."""
+        return self._texts_beside.get(position, ())
+
+    def _count_beside(self, position: int) -> int:
+        return sum(tokens_in(message, self._counter) for message in self.texts_beside(position))
 
     @property
     def tokens(self) -> int:
@@ -172,7 +210,7 @@ class History:
             return Block(
                 self._request_at,
                 len(self._fragments),
-                request_tokens + result_tokens,
+                request_tokens + result_tokens + self._count_beside(self._request_at),
                 result_tokens,
                 len(self._request.calls),
             )
@@ -183,14 +221,15 @@ class History:
             else tokens_in(result, self._counter)
             for call, result in zip(self._request.calls, messages[1:], strict=True)
         )
-        tokens = tokens_of(self._request, self._counter) + results
+        tokens = tokens_of(self._request, self._counter) + results + self._count_beside(self._request_at)
         return Block(self._request_at, len(self._fragments), tokens, results, len(self._request.calls))
 
     def _open_fragments(self) -> list[bytes]:
         if self._request is None:
             return []
         convert = as_calls if self._with_tools else as_text
-        return [self._encode(message) for message in convert(self._request, self._results)]
+        messages = (*convert(self._request, self._results), *self.texts_beside(self._request_at))
+        return [self._encode(message) for message in messages]
 
 
 def first_from(blocks: Sequence[Block], position: int) -> int:

@@ -18,7 +18,9 @@ from pilothouse.domain.messages import (
     ToolCall,
     ToolRequest,
     ToolResult,
+    is_overview,
     is_sent_to_model,
+    switched_mode,
 )
 from pilothouse.domain.payloads import DataContext
 from pilothouse.domain.value import CallId
@@ -41,6 +43,8 @@ TOKENS_PER_MESSAGE = 4
 # screenshot.
 IMAGE_TOKENS = 1100
 _SUMMARY = "[Summary of the earlier part of this conversation, which was compressed]"
+_OVERVIEW = "[The workspace as it is now, in place of every earlier overview]"
+_MODE_SWITCH = "[The mode is now {mode!r}. The system prompt says what it means.]"
 SUMMARY_FRAME_TOKENS = 24
 """The tokens of the line above and the marks of a message, at most."""
 CONTINUE_TEXT = "Please go on."
@@ -54,8 +58,7 @@ def to_model_message(message: Message, *, vision: bool = False) -> ModelMessage:
         case Text() | ProjectStructure() | MCPResource():
             return UserText(content=message.content)
         case SystemControl():
-            is_summary = message.kind == "summary"
-            return UserText(content=f"{_SUMMARY}\n{message.content}" if is_summary else message.content)
+            return UserText(content=_notice_text(message))
         case FileReference():
             return UserText(content=_file_text(message))
         case Image():
@@ -128,9 +131,9 @@ def with_token_count(message: Message, counter: Counter, *, vision: bool = False
 
 def tokens_of(message: Message, counter: Counter, *, vision: bool = False) -> int:
     """The tokens of a message: the stored number where the same counter made it. The number of an image is counted
-    again, since it depends on the model."""
+    again, since it depends on the model, and so is a zero: an earlier version did not send the message."""
     metadata = message.metadata
-    if metadata.tokens is not None and metadata.counter == counter.name and not isinstance(message, Image):
+    if metadata.tokens and metadata.counter == counter.name and not isinstance(message, Image):
         return metadata.tokens
     return _count_tokens(message, counter, vision)
 
@@ -162,6 +165,14 @@ def _count_tokens(message: Message, counter: Counter, vision: bool) -> int:
 
 def _call_tokens(tool: str, arguments: str, counter: Counter) -> int:
     return counter.count(tool) + counter.count(arguments) + 2 * TOKENS_PER_MESSAGE
+
+
+def _notice_text(message: SystemControl) -> str:
+    if message.kind == "mode_switch":
+        return _MODE_SWITCH.format(mode=switched_mode(message))
+    if message.kind == "summary":
+        return f"{_SUMMARY}\n{message.content}"
+    return f"{_OVERVIEW}\n{message.content}" if is_overview(message) else message.content
 
 
 def _file_text(message: FileReference) -> str:

@@ -1,19 +1,33 @@
-"""The system prompt of one request: persona, tools, mode, workspace, branch, overview and open files."""
+"""The system prompt of one request: persona, use of tools, mode, workspace, branch and overview.
+
+Requests with the same prompt share a prefix, which providers bill at a fraction: nothing in the prompt changes by
+itself from request to request.
+"""
 
 from collections.abc import Sequence
 from typing import Literal
 
-from pilothouse.domain.modes import Mode
+from pilothouse.domain.modes import Mode, Verdict
 from pilothouse.domain.tool_offers import ToolDescription
 from pilothouse.domain.value import Value
 
-PartName = Literal["persona", "tools", "mode", "workspace", "branch", "overview", "open_files"]
+PartName = Literal["persona", "tools", "mode", "workspace", "branch", "overview"]
 
-_TOOLS = "You can use these tools:"
-_NO_TOOLS = "You have no tools in this mode."
+_TOOLS = "Your tools are the ones that the request defines."
+_NO_TOOLS = "You have no tools now."
 _REJECTION_RULE = (
     "A result that says a call was rejected or denied is the person's decision: do not try the same call again."
 )
+
+
+class OfferedTool(Value):
+    """A tool of a request, and what the modes decide about its calls."""
+
+    description: ToolDescription
+    verdict: Verdict
+    """The verdict on a call with the strongest effect that the tool may have."""
+    reads_freely: bool = False
+    """Whether calls that only read are allowed, although `verdict` is stricter."""
 
 
 class PromptPart(Value):
@@ -23,7 +37,7 @@ class PromptPart(Value):
 
 def prompt_parts(
     mode: Mode,
-    tools: Sequence[ToolDescription],
+    tools: Sequence[OfferedTool],
     *,
     persona: str,
     ancestor_modes: Sequence[Mode] = (),
@@ -31,16 +45,17 @@ def prompt_parts(
     workspace: str | None,
     addition: str | None,
     overview: str | None = None,
-    open_files: Sequence[str] = (),
+    max_description_characters: int | None = None,
 ) -> tuple[PromptPart, ...]:
     """The parts of the prompt in order.
 
-    `above` are the modes of the ancestors of a sub-agent, which bind the sub-agent too. `left_out` is the number of
-    tools that exceed the maximum of a request.
+    `ancestor_modes` are the modes of the ancestors of a sub-agent, which bind the sub-agent too. `left_out` is the
+    number of tools that exceed the maximum of a request. The definitions of the tools cut descriptions longer than
+    `max_description_characters`.
     """
     parts = [
         PromptPart("persona", persona),
-        PromptPart("tools", _tools_text(tools, left_out)),
+        PromptPart("tools", _tools_text(tools, left_out, max_description_characters)),
         PromptPart("mode", _mode_text(mode, ancestor_modes)),
     ]
     if workspace is not None and tools:
@@ -50,10 +65,6 @@ def prompt_parts(
         parts.append(PromptPart("branch", addition))
     if overview:
         parts.append(PromptPart("overview", overview))
-    if open_files:
-        parts.append(
-            PromptPart("open_files", "\n".join(["Open in the person's editor:", *(f"- {file}" for file in open_files)]))
-        )
     return tuple(parts)
 
 
@@ -61,13 +72,40 @@ def join_parts(parts: Sequence[PromptPart]) -> str:
     return "\n\n".join(part.text for part in parts)
 
 
-def _tools_text(tools: Sequence[ToolDescription], left_out: int) -> str:
+def _tools_text(tools: Sequence[OfferedTool], left_out: int, max_description_characters: int | None) -> str:
     if not tools:
         return _NO_TOOLS
-    lines = [_TOOLS, *(f"- {tool.name}: {tool.description}" for tool in tools)]
+    sentences = [_TOOLS, *_permissions(tools)]
     if left_out:
-        lines.append(f"There are {left_out} more than can be offered; the person can switch some off.")
-    return "\n".join(lines) + f"\n\n{_REJECTION_RULE}"
+        sentences.append(f"There are {left_out} more than can be offered; the person can switch some off.")
+    sentences.append(_REJECTION_RULE)
+    return "\n\n".join([" ".join(sentences), *_cut_descriptions(tools, max_description_characters)])
+
+
+def _permissions(tools: Sequence[OfferedTool]) -> list[str]:
+    """Sentences about the calls that the modes allow, where the modes treat the tools differently."""
+    free = [tool.description.name for tool in tools if tool.verdict is Verdict.ALLOW]
+    if len(free) == len(tools) or all(tool.verdict is Verdict.ASK and not tool.reads_freely for tool in tools):
+        return []
+    sentences = [f"Calls of these run without approval: {', '.join(free)}."] if free else []
+    reading = [tool.description.name for tool in tools if tool.reads_freely]
+    if reading:
+        sentences.append(f"So do calls that only read of these: {', '.join(reading)}.")
+    denied = [tool.description.name for tool in tools if tool.verdict is Verdict.DENY]
+    if len(denied) == len(tools) - len(free):
+        return [*sentences, "Every other call is denied."]
+    sentences += [f"Other calls of these are denied: {', '.join(denied)}."] if denied else []
+    return [*sentences, "Every other call waits for the person's approval."]
+
+
+def _cut_descriptions(tools: Sequence[OfferedTool], max_characters: int | None) -> list[str]:
+    """The full descriptions of the tools whose definitions are cut."""
+    descriptions = [tool.description for tool in tools]
+    return [
+        f"The full description of {tool.name}:\n{tool.description}"
+        for tool in descriptions
+        if max_characters is not None and len(tool.description) > max_characters
+    ]
 
 
 def _mode_text(mode: Mode, ancestor_modes: Sequence[Mode]) -> str:

@@ -13,6 +13,7 @@ from pilothouse.domain.messages import (
     ToolRequest,
     ToolResult,
     is_sent_to_model,
+    is_state_notice,
 )
 from pilothouse.window.model_messages import to_model_message
 from pilothouse.window.tokens import Counter
@@ -52,7 +53,11 @@ def instruction(tokens: int, focus: str | None) -> str:
 
 def transcript(messages: Iterable[Message]) -> list[str]:
     """The messages as lines of text, each of bounded length."""
-    return [line for message in messages if is_sent_to_model(message) for line in _lines(message)]
+    return [line for message in messages if _is_summarized(message) for line in _lines(message)]
+
+
+def _is_summarized(message: Message) -> bool:
+    return is_sent_to_model(message) and not is_state_notice(message)
 
 
 def _lines(message: Message) -> list[str]:
@@ -131,7 +136,7 @@ def _arguments(text: str) -> dict[str, Any]:
 def mechanical_summary(messages: Sequence[Message], counter: Counter, tokens: int) -> str:
     """A summary without a model: the number of messages, the earlier summary, and the first lines of the person's
     messages."""
-    sent_messages = [message for message in messages if is_sent_to_model(message)]
+    sent_messages = [message for message in messages if _is_summarized(message)]
     head = f"{len(sent_messages)} earlier messages {_LEFT_OUT}"
     earlier = [
         _summary_body(message.content)

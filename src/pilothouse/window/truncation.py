@@ -148,6 +148,13 @@ def shorten_message(message: ModelMessage, counter: Counter, tokens: int) -> Mod
             raise AssertionError(f"{type(message).__name__} is a part of a round")
 
 
+def shorten_beside(texts: Sequence[ModelMessage], counter: Counter, tokens: int) -> list[ModelMessage]:
+    """Shorten the texts beside the messages of a block, which has `tokens` in all: they may take half of them."""
+    if sum(tokens_in(text, counter) for text in texts) <= tokens // 2:
+        return list(texts)
+    return [shorten_message(text, counter, tokens // 2 // len(texts)) for text in texts]
+
+
 class ShortRound(NamedTuple):
     """A request with its results, shortened."""
 

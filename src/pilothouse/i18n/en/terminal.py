@@ -155,7 +155,6 @@ TERMINAL: Mapping[str, str] = {
     "part_workspace": "project folder",
     "part_branch": "branch instructions",
     "part_overview": "project overview",
-    "part_open_files": "open files",
     "part_tool_definitions": "tool definitions",
     "part_history": "history",
     "part_attached": "message attachments",

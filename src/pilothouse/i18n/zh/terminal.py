@@ -141,7 +141,6 @@ TERMINAL: Mapping[str, str] = {
     "part_workspace": "项目文件夹",
     "part_branch": "分支说明",
     "part_overview": "项目概览",
-    "part_open_files": "打开的文件",
     "part_tool_definitions": "工具定义",
     "part_history": "对话历史",
     "part_attached": "消息附带的内容",

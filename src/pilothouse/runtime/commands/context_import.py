@@ -28,14 +28,14 @@ from pilothouse.domain.contexts import (
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreDamaged, StoreRefused, os_error_text
 from pilothouse.domain.images import decode_image, detect_media_type, is_address
 from pilothouse.domain.json_size import has_more_values
-from pilothouse.domain.messages import FileReference, Image, Text, ToolRequest
+from pilothouse.domain.messages import FileReference, Image, Text, ToolRequest, is_overview
 from pilothouse.domain.modes import DEFAULT_MODE, Mode, Modes, is_looser
 from pilothouse.domain.payloads import MAX_UPLOAD_BYTES
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule, rule_reason
 from pilothouse.domain.states import Failed, Idle, WaitingForRecovery, is_resting, name_of
 from pilothouse.domain.users import check_user_name
-from pilothouse.domain.value import ContextId, Value
+from pilothouse.domain.value import ContextId, MessageId, Value
 from pilothouse.runtime.authorization.call_inspection import reinspect_call
 from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.commands.context_export import (
@@ -115,13 +115,33 @@ class ImportCommands(CommandGroup):
         if not grants:
             core, left_out = _without_grants(self._pool, core)
             calls = await _reinspect_open_calls(self._pool, core, calls, left_out)
-        change = msgspec.structs.replace(change, core=core, calls=calls)
+        change = _with_overviews_of_file(msgspec.structs.replace(change, core=core, calls=calls), change.core.workspace)
         chain = await asyncio.to_thread(check_chain, change.audit, core.audit)
         if not chain.whole:
             left_out.append(chain_reason(chain))
         await run_to_completion(_create(self._pool, change, [line for line in uploads if line.data is not None]))
         left_out += [upload_left_out(line.name, line.size) for line in uploads if line.data is None]
         return Imported(new_id, tuple(left_out))
+
+
+def _with_overviews_of_file(change: Change, old_workspace: str | None) -> Change:
+    """The change with only those overviews in its prompts that the file holds, and that describe the workspace."""
+    overviews = {message.id for message in change.messages if is_overview(message)}
+    is_same = change.core.workspace == old_workspace
+
+    def is_held(message_id: MessageId | None) -> bool:
+        return message_id is None or message_id in overviews
+
+    newest = change.core.overview
+    if newest is not None and not is_held(newest.message_id):
+        change = msgspec.structs.replace(change, core=msgspec.structs.replace(change.core, overview=None))
+    branches = {
+        name: branch
+        if branch.overview is None or (is_same and is_held(branch.overview.message_id))
+        else msgspec.structs.replace(branch, overview=None)
+        for name, branch in change.branches.items()
+    }
+    return msgspec.structs.replace(change, branches=branches)
 
 
 async def _create(pool: ContextPool, change: Change, uploads: Sequence[UploadLine]) -> None:

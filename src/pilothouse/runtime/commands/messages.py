@@ -6,7 +6,14 @@ from typing import Any
 
 import msgspec
 
-from pilothouse.domain.branches import Branch, check_name, compression_within, merged_blocks_within, next_name
+from pilothouse.domain.branches import (
+    Branch,
+    check_name,
+    compression_within,
+    merged_blocks_within,
+    next_name,
+    overview_within,
+)
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import MAX_QUEUED_MESSAGES, Queued, SentKey
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
@@ -239,5 +246,6 @@ def put_branch(
         prompt_addition=addition if addition is not None else origin.prompt_addition,
         merged=merged_blocks_within(origin, len(ids)),
         compressed=compression_within(origin, len(ids)),
+        overview=overview_within(origin, len(ids)),
     )
     draft.appended[name] = list(ids)

@@ -11,7 +11,7 @@ import msgspec
 from pilothouse.domain.branches import Branch, Compressed, merged_blocks_after, next_name
 from pilothouse.domain.budgets import Budget
 from pilothouse.domain.codes import Reason
-from pilothouse.domain.contexts import OpenTurn
+from pilothouse.domain.contexts import OpenTurn, prompt_overview
 from pilothouse.domain.messages import Message, Metadata, SystemControl
 from pilothouse.domain.states import Idle, SavingContext, State
 from pilothouse.domain.value import MessageId, Value
@@ -219,6 +219,8 @@ async def _put_summary(
     new_ids = [message.id, *kept_ids, *ids[plan.cut :]]
     shift = len(kept_ids) + 1 - plan.cut
     draft.messages.append(message)
+    draft.appended[branch.name] = [*new_ids, *draft.appended.get(branch.name, ())]
+    begun_anew = msgspec.structs.replace(branch, overview=None, length=len(draft.appended[branch.name]))
     draft.renamed[branch.name] = original
     draft.branches[original] = msgspec.structs.replace(branch, name=original, original_of=branch.name)
     draft.branches[branch.name] = msgspec.structs.replace(
@@ -234,8 +236,8 @@ async def _put_summary(
             summary_id=message.id,
         ),
         keeps_whole=False,
+        overview=prompt_overview(live.core, begun_anew),
     )
-    draft.appended[branch.name] = [*new_ids, *draft.appended.get(branch.name, ())]
     for other in live.branches.values():
         if other.compressed is not None and other.compressed.original == branch.name:  # its original is renamed
             compression = msgspec.structs.replace(other.compressed, original=original)

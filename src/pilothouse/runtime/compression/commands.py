@@ -5,7 +5,7 @@ import msgspec
 from pilothouse.domain.branches import Branch, merged_blocks_after, merged_blocks_within
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
-from pilothouse.domain.messages import ErrorMessage, is_sent_to_model
+from pilothouse.domain.messages import ErrorMessage, is_sent_to_model, is_state_notice
 from pilothouse.domain.signals import MessageChanged
 from pilothouse.domain.states import CompressingMessages, Failed, Idle, name_of
 from pilothouse.domain.value import MessageId, Value
@@ -112,7 +112,7 @@ class CompressionCommands(CommandGroup):
         """
         async with self._pool.locked(context_id) as live:
             (message,) = await self._pool.dependencies.store.messages(live.id, [MessageId(message_id)])
-            if isinstance(message, ErrorMessage) or not is_sent_to_model(message):
+            if isinstance(message, ErrorMessage) or not is_sent_to_model(message) or is_state_notice(message):
                 raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=live.core.active_branch)
             other_pins = tuple(pin for pin in live.core.pins if pin != message_id)
             if pinned and len(other_pins) >= MAX_PINS:
@@ -177,6 +177,7 @@ def _restore_original(
         merged=merged,
         compressed=original.compressed,
         keeps_whole=True,
+        overview=original.overview,
     )
     draft.appended[present.name] = later_ids if can_rename else [*original_ids, *later_ids]
     draft.note("compression_undone", by, branch=present.name, original=original.name, messages=compression.length)

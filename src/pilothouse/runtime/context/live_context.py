@@ -96,7 +96,7 @@ class LiveContext:
         """By the keys of two branches: their fork; or the length of the second branch when it was compared and either
         branch was the beginning of the other."""
         self.overview: tuple[MessageId, str] | None = None
-        """The newest overview of the workspace, cached: its message and its text."""
+        """The overview that was read last, cached: its message and its text."""
         self._must_reopen = False
         """Whether the store may hold other data than this object, after a write that failed midway."""
 

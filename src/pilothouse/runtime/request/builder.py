@@ -7,8 +7,9 @@ import msgspec
 
 from pilothouse.domain.budgets import Meter
 from pilothouse.domain.contexts import CONTINUABLE_ENDS
+from pilothouse.domain.decisions import PolicySnapshot, verdict_of_modes
 from pilothouse.domain.messages import Metadata
-from pilothouse.domain.modes import Mode
+from pilothouse.domain.modes import Mode, Verdict
 from pilothouse.domain.tool_offers import ToolDescription
 from pilothouse.domain.value import MessageId
 from pilothouse.llm.base import ModelMessage, ModelRequest
@@ -16,19 +17,16 @@ from pilothouse.runtime.authorization.policy_snapshot import current_snapshot
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.request.history_cache import LoadProgress, token_ratio
 from pilothouse.runtime.request.last_input import read_last_input
-from pilothouse.runtime.request.overview import newest_overview
+from pilothouse.runtime.request.overview import overview_in_prompt
 from pilothouse.window.history import History
 from pilothouse.window.model_messages import attachment_messages, tokens_in
 from pilothouse.window.persona import persona_text
-from pilothouse.window.prompt import PromptPart, join_parts, prompt_parts
+from pilothouse.window.prompt import OfferedTool, PromptPart, join_parts, prompt_parts
 from pilothouse.window.summary import fit_text
 
 _MAX_TOOLS = 128  # providers refuse a request with more
-_MAX_OPEN_FILES = 20
-# The overview and the list of open files may each take this fraction of the window.
 _OVERVIEW_DIVISOR = 8
-_OPEN_FILES_DIVISOR = 16
-_MAX_PATH_CHARACTERS = 300
+"""The overview in the prompt may take this fraction of the window."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +49,28 @@ async def make_outline(live: LiveContext, branch: str) -> Outline:
     metadata = await _turn_metadata(live)
     prompt = prompt_parts(
         snapshot.mode,
-        offers,
+        _offered_tools(live, offers, snapshot),
         persona=persona_text(live.persona),
         ancestor_modes=[ancestor.mode for ancestor in snapshot.ancestors],
         workspace=live.core.workspace,
         left_out=len(available) - len(offers),
         addition=live.branches[branch].prompt_addition,
-        overview=_bounded_overview(live, await newest_overview(live)),
-        open_files=_open_files(metadata, live),
+        overview=_bounded_overview(live, await overview_in_prompt(live, branch)),
+        max_description_characters=live.dependencies.adapter.format.max_description_characters,
     )
     return Outline(mode=snapshot.mode, offers=offers, prompt=prompt, attached=tuple(attachment_messages(metadata)))
+
+
+def _offered_tools(live: LiveContext, offers: Sequence[ToolDescription], snapshot: PolicySnapshot) -> list[OfferedTool]:
+    tools = live.dependencies.registry.tools_in(live.core.workspace)
+    offered_tools = []
+    for offer in offers:
+        tool = tools[offer.name]
+        verdict = verdict_of_modes(offer.name, tool.effect, snapshot)
+        reads_freely = verdict is not Verdict.ALLOW and getattr(tool, "effect_varies", False)
+        reads_freely = reads_freely and verdict_of_modes(offer.name, "read_only", snapshot) is Verdict.ALLOW
+        offered_tools.append(OfferedTool(offer, verdict, reads_freely))
+    return offered_tools
 
 
 async def _turn_metadata(live: LiveContext) -> Metadata:
@@ -86,21 +96,6 @@ def _bounded_overview(live: LiveContext, overview: str | None) -> str | None:
     if overview is None or live.history_cache.count_tokens(overview, live.counter) <= max_tokens:
         return overview
     return fit_text(overview, live.counter, max_tokens)
-
-
-def _open_files(metadata: Metadata, live: LiveContext) -> list[str]:
-    value = metadata.extra.get("open_files")
-    files = [path for path in value if isinstance(path, str)] if isinstance(value, list | tuple) else []
-    paths: list[str] = []
-    tokens_left = live.budget.tokens // _OPEN_FILES_DIVISOR
-    for file in files[:_MAX_OPEN_FILES]:
-        name = "".join(character if character.isprintable() else "?" for character in file[:_MAX_PATH_CHARACTERS])
-        tokens_left -= live.history_cache.count_tokens(name, live.counter)
-        if tokens_left < 0:
-            break
-        paths.append(name)
-    rest = [f"… and {len(files) - len(paths)} more"] if len(files) > len(paths) else []
-    return paths + rest
 
 
 class Counts(msgspec.Struct, frozen=True):

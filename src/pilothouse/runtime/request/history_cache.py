@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import prompt_overview
 from pilothouse.domain.errors import NotFound
 from pilothouse.domain.messages import Message
 from pilothouse.storage.base import READ_BATCH_MESSAGES
@@ -24,11 +25,11 @@ LoadProgress = Callable[[int, int], Awaitable[None]]
 
 
 class HistoryCache:
-    """Cached histories by branch key, wire format, tokenizer, and representation of calls and images. The list under a
-    branch key only grows, so a cached history is extended, never rebuilt."""
+    """Cached histories by branch key, wire format, tokenizer, representation of calls and images, and the position from
+    which overviews are sent. The list under a branch key only grows, so a cached history is extended, never rebuilt."""
 
     def __init__(self) -> None:
-        self._histories: dict[tuple[str, str, bool, str, bool], History] = {}
+        self._histories: dict[tuple[str, str, bool, str, bool, int], History] = {}
         self._counts: dict[tuple[str, str], int] = {}
         """Token counts of the prompt's texts, which repeat in every round."""
 
@@ -59,12 +60,16 @@ class HistoryCache:
 
     def _history(self, live: "LiveContext", branch: Branch, *, with_tools: bool) -> History:
         counter, vision, wire_format = live.counter, live.facts.vision, live.dependencies.adapter.format
-        key = (branch.key, wire_format.name, with_tools, counter.name, vision)
+        overview = prompt_overview(live.core, branch)
+        overviews_from = overview.length if overview is not None else 0
+        key = (branch.key, wire_format.name, with_tools, counter.name, vision, overviews_from)
         history = self._histories.get(key)
         if history is None:
             while len(self._histories) >= _MAX_HISTORIES:  # the oldest belong to other branches, modes or models
                 del self._histories[next(iter(self._histories))]
-            history = self._histories[key] = History(wire_format.encode, counter, with_tools=with_tools, vision=vision)
+            history = self._histories[key] = History(
+                wire_format.encode, counter, with_tools=with_tools, vision=vision, overviews_from=overviews_from
+            )
         return history
 
     def grow(self, branch: Branch, messages: Sequence[Message]) -> None:

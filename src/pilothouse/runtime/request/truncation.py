@@ -31,6 +31,7 @@ from pilothouse.window.truncation import (
     Rank,
     allocate_tokens,
     omission_notice,
+    shorten_beside,
     shorten_message,
     shorten_round,
 )
@@ -166,9 +167,12 @@ class _Shortener:
     def _shorten_messages(self, number: int, tokens: int, messages: Sequence[Message]) -> list[ModelMessage]:
         message, *others = messages
         counter = self._live.counter
+        beside = shorten_beside(self._history.texts_beside(self.blocks[number].start), counter, tokens)
+        tokens -= sum(tokens_in(text, counter) for text in beside)
         if not isinstance(message, ToolRequest):
             self._messages += 1
-            return [shorten_message(to_model_message(message, vision=self._live.facts.vision), counter, tokens)]
+            model_message = to_model_message(message, vision=self._live.facts.vision)
+            return [*beside, shorten_message(model_message, counter, tokens)]
         request = self._history.calls_at(self.blocks[number].start, message)
         call_ids = {call.id for call in request.calls}
         results = {result.call_id: result for result in reversed(others) if isinstance(result, ToolResult)}
@@ -176,7 +180,7 @@ class _Shortener:
         round_messages = shorten_round(request, results, counter, tokens, with_tools=self._with_tools)
         self._results += round_messages.results
         self._messages += round_messages.is_request_shortened
-        return round_messages.messages
+        return [*round_messages.messages, *beside]
 
     def _replace(self, number: int, messages: Sequence[ModelMessage]) -> None:
         tokens = sum(tokens_in(message, self._live.counter) for message in messages)
