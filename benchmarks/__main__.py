@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from benchmarks import figures, overview, page, server, steering, tokens, tools, window
+from benchmarks import figures, overview, page, prefix, server, steering, tokens, tools, window
 
 Figure = Callable[[Path], Awaitable[figures.Row | list[figures.Row]]]
 
@@ -33,6 +33,7 @@ ALL: list[Figure] = [
     tools.searching,
     window.rounds,
     window.deciding,
+    prefix.shares,
     tokens.counting,
     overview.workspace_overview,
     server.chat_stream,
