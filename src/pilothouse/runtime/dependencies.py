@@ -180,8 +180,10 @@ class RuntimeDependencies:
         return self.user_roots.get(user, self.roots)
 
     def is_beneath_a_root(self, workspace: str, user: str) -> bool:
-        real_path = Path(os.path.realpath(workspace))
         lists = [roots for roots in (self.roots, self.user_roots.get(user, ())) if roots]
+        if not lists:
+            return True
+        real_path = Path(os.path.realpath(workspace))
         return all(any(real_path == root or root in real_path.parents for root in roots) for roots in lists)
 
     def workspace_roots_of_others(self, user: str) -> Sequence[Path]:

@@ -79,7 +79,7 @@ async def _turn_metadata(live: LiveContext) -> Metadata:
     message_id = turn.message_id if turn is not None else await _message_to_continue(live)
     if message_id is None:
         return Metadata()
-    (message,) = await live.dependencies.store.messages(live.id, [message_id])
+    message = await live.history_cache.opening_message(live, message_id)
     return message.metadata if message.metadata.held is None else Metadata()
 
 

@@ -9,6 +9,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import prompt_overview
 from pilothouse.domain.errors import NotFound
 from pilothouse.domain.messages import Message
+from pilothouse.domain.value import MessageId
 from pilothouse.storage.base import READ_BATCH_MESSAGES
 from pilothouse.window.history import History
 from pilothouse.window.model_messages import with_token_count
@@ -32,6 +33,8 @@ class HistoryCache:
         self._histories: dict[tuple[str, str, bool, str, bool, int], History] = {}
         self._counts: dict[tuple[str, str], int] = {}
         """Token counts of the prompt's texts, which repeat in every round."""
+        self._opening_message: Message | None = None
+        """The message that opened the turn, which every round reads."""
 
     async def history(
         self, live: "LiveContext", name: str, *, with_tools: bool, on_progress: LoadProgress | None = None
@@ -85,6 +88,15 @@ class HistoryCache:
                 self._counts.clear()
             tokens = self._counts[(counter.name, text)] = counter.count(text)
         return tokens
+
+    async def opening_message(self, live: "LiveContext", message_id: MessageId) -> Message:
+        """The message that opened the turn. Raises: NotFound, StoreError."""
+        if self._opening_message is not None and self._opening_message.id == message_id:
+            return self._opening_message
+        (message,) = await live.dependencies.store.messages(live.id, [message_id])
+        if message.metadata.held is None:  # no commit replaces its metadata any more
+            self._opening_message = message
+        return message
 
     def forget(self) -> None:
         self._histories.clear()
