@@ -2,7 +2,14 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Message } from "../src/api/types";
 import { parseReferences } from "../src/features/chat/composer/references";
-import { carriedOver, editedPayloads, payloadsOf, textOf } from "../src/features/chat/user-message/payloads";
+import { displayTextOfFile, filesOf } from "../src/features/chat/user-message/FileChips";
+import {
+  carriedOver,
+  displayTextOf,
+  editedPayloads,
+  payloadsOf,
+  textOf,
+} from "../src/features/chat/user-message/payloads";
 import { previewOf } from "../src/features/chat/user-message/UserMessageText";
 import { draftOf } from "../src/features/chat/user-message/DeliveryStatus";
 
@@ -40,6 +47,36 @@ test("resending a message sends the same payloads", () => {
     { type: "file_reference", path: "b.py" },
     { type: "file_reference", path: "uploads/c.txt" },
     { type: "image", base64: "AAAA" },
+  ]);
+});
+
+const displayed: readonly Message[] = [
+  {
+    ...common,
+    type: "text",
+    message_id: "1",
+    content: "Result of lint:\n[]",
+    metadata: { display_text: "Lint is clean" },
+  },
+  { ...common, type: "text", message_id: "2", content: "go on" },
+  { ...common, type: "file_reference", message_id: "3", path: "a.py", metadata: { display_text: "The start file" } },
+];
+
+test("a message shows its display text, and is edited and resent with its content", () => {
+  expect(displayTextOf(displayed)).toBe("Lint is clean\n\ngo on");
+  expect(textOf(displayed)).toBe("Result of lint:\n[]\n\ngo on");
+  expect(filesOf(displayed).map(displayTextOfFile)).toEqual(["The start file"]);
+  expect(payloadsOf(displayed)).toEqual([
+    { type: "text", content: "Result of lint:\n[]\n\ngo on", display: "Lint is clean\n\ngo on" },
+    { type: "file_reference", path: "a.py", display_text: "The start file" },
+  ]);
+  expect(filesOf(payloadsOf(displayed)).map(displayTextOfFile)).toEqual(["The start file"]);
+});
+
+test("an edited message loses the display text of the old text", () => {
+  expect(editedPayloads(displayed, "new", [])).toEqual([
+    { type: "text", content: "new" },
+    { type: "file_reference", path: "a.py", display_text: "The start file" },
   ]);
 });
 

@@ -48,6 +48,7 @@ class Metadata(Value):
     counter: str | None = None
     """The name of the counter that counted `tokens`."""
     display_text: str | None = None
+    """The text that clients show in place of a person's text, or of the path of a file. The model does not get it."""
     trace_id: str | None = None
     extra: Mapping[str, Any] = {}
     data_context: DataContext | None = None
@@ -293,6 +294,11 @@ def user_text(message: Message) -> str:
             return message.name
         case _:
             return getattr(message, "content", "")
+
+
+def shown_text(message: Message) -> str:
+    """A person's message as people see it: its display text, if it has one."""
+    return message.metadata.display_text or user_text(message)
 
 
 def content_chunks(message: Message) -> list[str]:

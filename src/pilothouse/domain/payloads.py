@@ -23,12 +23,14 @@ class LineRange(Value):
 class TextPayload(Value, tag_field="type", tag="text"):
     content: str
     display: str | None = None
+    """The text that people see in place of `content`. The model gets `content`."""
 
 
 class FileReferencePayload(Value, tag_field="type", tag="file_reference"):
     path: str
     range: LineRange | None = None
     display_text: str | None = None
+    """The text that people see in place of the path."""
 
 
 class ImagePayload(Value, tag_field="type", tag="image"):
@@ -54,6 +56,7 @@ class ToolResultPayload(Value, tag_field="type", tag="tool_result"):
     tool_name: str
     result: Any
     display_text: str | None = None
+    """The text that people see in place of the result."""
 
 
 Payload = TextPayload | FileReferencePayload | ImagePayload | WorkflowPayload | ToolResultPayload
@@ -81,6 +84,7 @@ class MessageAttachments(Value):
 
 class ClientMetadata(Value):
     display_text: str | None = None
+    """The text that people see in place of the message's text, unless the payload has a display text of its own."""
     trace_id: str | None = None
     extra: Mapping[str, Any] = {}
 
@@ -108,6 +112,18 @@ def check_payloads(payloads: Sequence[Payload]) -> None:
         if isinstance(payload, ImagePayload):
             check_source(payload.url, payload.base64, payload.path)
         check_text(_payload_text(payload))
+        check_text(display_text(payload) or "")
+
+
+def display_text(payload: Payload) -> str | None:
+    """The text that people see in place of a payload's content, if the client has sent one."""
+    match payload:
+        case TextPayload():
+            return payload.display
+        case FileReferencePayload() | WorkflowPayload() | ToolResultPayload():
+            return payload.display_text
+        case ImagePayload():
+            return None
 
 
 def check_attachments(attachments: MessageAttachments) -> None:

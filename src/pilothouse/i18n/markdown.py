@@ -29,6 +29,7 @@ from pilothouse.domain.messages import (
     ToolRequest,
     ToolResult,
     WorkflowExecution,
+    shown_text,
     undone_paths,
 )
 from pilothouse.domain.value import CallId, Timestamp
@@ -67,7 +68,8 @@ class MarkdownWriter:
         match message:
             case Text():
                 return _join(
-                    _quote_if_open(message.content), "" if message.ended == "complete" else self._note(message.ended)
+                    _quote_if_open(shown_text(message)),
+                    "" if message.ended == "complete" else self._note(message.ended),
                 )
             case ToolRequest():
                 texts = (self._call(call, calls.get(call.id)) for call in message.calls)
@@ -124,7 +126,9 @@ class MarkdownWriter:
             case FileReference():
                 lines = message.range
                 line_range = f" {lines.start_line or 1}–{lines.end_line or ''}" if lines is not None else ""
-                title = f"**{self._text('file')}:** {_code(message.path)}{line_range}"
+                label = _escape(message.metadata.display_text or "")
+                path = f"{_code(message.path)}{line_range}"
+                title = f"**{self._text('file')}:** " + (f"{label} ({path})" if label else path)
                 return _join(title, self._reason(message), _fence(message.content or ""))
             case Image():
                 title = f"**{self._text('image')}:** {_code(message.name)}"

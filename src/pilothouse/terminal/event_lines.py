@@ -12,11 +12,13 @@ from pilothouse.domain.exit_status import is_failure
 from pilothouse.domain.messages import (
     UNDO,
     ErrorMessage,
+    FileReference,
     Processing,
     SystemControl,
     Text,
     ToolRequest,
     ToolResult,
+    shown_text,
     undone_paths,
 )
 from pilothouse.domain.states import TransientError
@@ -55,8 +57,8 @@ def show_event(
     match event:
         case TextAdded(text=text):
             stream.write(text)
-        case MessageAdded(message=Text(role="user") as message) if message.id not in typed:
-            print("\n" + quoted(f"» {shorten(message.content)}"))
+        case MessageAdded(message=Text(role="user") | FileReference() as message) if message.id not in typed:
+            print("\n" + quoted(f"» {shorten(shown_text(message))}"))
         case MessageAdded(message=ToolRequest() as message):
             for call in message.calls:
                 print(quoted(f"· {call.tool} {shorten(call.arguments)}"))

@@ -10,6 +10,7 @@ from pilothouse.domain.deception.hidden_characters import visible
 from pilothouse.domain.elevations import MAX_ELEVATION_CALLS, MAX_ELEVATION_MINUTES, Elevation
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.explanations import explain
+from pilothouse.domain.messages import shown_text
 from pilothouse.domain.personas import NO_PERSONA
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import ANY_TOOL, Rule, RuleEffect, Scope
@@ -262,7 +263,6 @@ async def queue(runtime: Runtime, context_id: str, rest: str, language: Language
             raise InvalidInput(Code.COMMAND_USAGE, usage="/queue, /queue delete N, /queue edit N TEXT")
     waiting = await runtime.queue.read(context_id)
     for count, each in enumerate(waiting, start=1):
-        shown = getattr(each.messages[0], "content", None) or getattr(each.messages[0], "path", "")
-        print(quoted(f"  {count}. {shorten(str(shown))}"))
+        print(quoted(f"  {count}. {shorten(shown_text(each.messages[0]))}"))
     if not waiting:
         print(ui_text("terminal", "no_queue", language))

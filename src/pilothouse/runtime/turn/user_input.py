@@ -7,7 +7,7 @@ import msgspec
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import OpenTurn
-from pilothouse.domain.messages import FileReference, Message, Metadata, Text, user_text
+from pilothouse.domain.messages import FileReference, Message, Metadata, Text, shown_text
 from pilothouse.domain.payloads import (
     ClientMetadata,
     FileReferencePayload,
@@ -18,6 +18,8 @@ from pilothouse.domain.payloads import (
     ToolResultPayload,
     check_attachments,
     check_payloads,
+    check_text,
+    display_text,
     parse_payload,
 )
 from pilothouse.domain.value import MessageId, TurnId, Value
@@ -58,10 +60,11 @@ def parse_user_input(
         payloads = [TextPayload(content=payloads)]
     parsed = tuple(payload if isinstance(payload, Payload) else parse_payload(payload) for payload in payloads)
     check_payloads(parsed)
-    attached = attached or MessageAttachments()
+    attached, client = attached or MessageAttachments(), client or ClientMetadata()
     check_attachments(attached)
+    check_text(client.display_text or "")
     mode_name = pool.dependencies.modes.named(mode).name if mode is not None else None
-    return UserInput(payloads=parsed, mode=mode_name, client=client or ClientMetadata(), attached=attached, by=by)
+    return UserInput(payloads=parsed, mode=mode_name, client=client, attached=attached, by=by)
 
 
 def begin_turn(live: LiveContext, draft: Draft, user_input: UserInput) -> tuple[Turn, list[Message]]:
@@ -109,16 +112,24 @@ def open_turn(
 
 
 def make_messages(live: LiveContext, user_input: UserInput) -> list[Message]:
-    """The messages of a person's input, not part of a turn yet. The first message carries the attachments."""
-    client, attached = user_input.client, user_input.attached
-    metadata = Metadata(display_text=client.display_text, trace_id=client.trace_id, extra=client.extra)
-    first_metadata = msgspec.structs.replace(
-        metadata, data_context=attached.data_context, extra_user_messages=attached.extra_user_messages
-    )
-    first_payload, *other_payloads = user_input.payloads
+    """The messages of a person's input, not part of a turn yet. The first message carries the attachments, and the
+    first text the client's display text."""
+    client, attached, payloads = user_input.client, user_input.attached, user_input.payloads
+    texts = (number for number, payload in enumerate(payloads) if isinstance(payload, TextPayload))
+    displayed = next(texts, 0)
     return [
-        _message(live, first_payload, first_metadata),
-        *(_message(live, payload, metadata) for payload in other_payloads),
+        _message(
+            live,
+            payload,
+            Metadata(
+                display_text=display_text(payload) or (client.display_text if number == displayed else None),
+                trace_id=client.trace_id,
+                extra=client.extra,
+                data_context=attached.data_context if number == 0 else None,
+                extra_user_messages=attached.extra_user_messages if number == 0 else (),
+            ),
+        )
+        for number, payload in enumerate(payloads)
     ]
 
 
@@ -150,6 +161,6 @@ def _message(live: LiveContext, payload: Payload, metadata: Metadata) -> Message
 
 def first_line(messages: Sequence[Message]) -> str:
     """The first line of text that is not blank, as a title."""
-    return next((line.strip() for line in user_text(messages[0]).splitlines() if line.strip()), "")[
+    return next((line.strip() for line in shown_text(messages[0]).splitlines() if line.strip()), "")[
         :_MAX_FIRST_LINE_TITLE_CHARACTERS
     ]

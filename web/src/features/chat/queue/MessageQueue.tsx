@@ -51,7 +51,9 @@ export function MessageQueue({ id }: { id: string }) {
         ))}
         {unlisted.map((outgoing) => {
           const payloads = outgoing.command.kind === "send" ? (outgoing.command.body.payloads ?? []) : [];
-          const text = payloads.flatMap((each) => (each.type === "text" ? [each.content] : [])).join("\n\n");
+          const text = payloads
+            .flatMap((each) => (each.type === "text" ? [each.display || each.content] : []))
+            .join("\n\n");
           return (
             <li key={outgoing.key} className="queue-item is-sending">
               <UserMessageText id={outgoing.key} text={text} />

@@ -9,7 +9,7 @@ import { ProblemNote } from "../../../ui/ProblemNote";
 import { existingReferences } from "../composer/draftSubmission";
 import { messageEdit } from "../messageEdit";
 import { FileChips, filesOf } from "../user-message/FileChips";
-import { carriedOver, editedPayloads, payloadsOf, textOf } from "../user-message/payloads";
+import { carriedOver, displayTextOf, editedPayloads, payloadsOf } from "../user-message/payloads";
 import { MessageEditor } from "../user-message/MessageEditor";
 import { UserMessageText } from "../user-message/UserMessageText";
 
@@ -28,7 +28,7 @@ export function QueueItem({ context, queued, isTurnOpen }: Props) {
   const edit = useAtom(messageEdit);
   const { item, messages } = queued;
   const isEditing = edit !== null && edit.context === context && edit.id === item.id;
-  const text = textOf(messages);
+  const text = displayTextOf(messages);
   const disabledReason = !isOnline ? t("offline") : action.isBusy ? t("busy") : null;
   const path = { context_id: context, message_id: item.id };
   const remove = () => action.run(() => api("DELETE /api/contexts/{context_id}/queue/{message_id}", { path }));

@@ -6,6 +6,7 @@ import type { ErrorMessage, ToolRequestView, ToolResult } from "../../../api/sch
 import type { Message } from "../../../api/types";
 import { isEqual } from "../../../store/structuralSharing";
 import type { Outgoing, StreamingMessage } from "../../../store/state";
+import { displayTextOf, displayTextOfPart } from "../user-message/payloads";
 
 type TextMessage = Extract<Message, { type: "text" }>;
 type Results = { readonly [call: string]: ToolResult };
@@ -136,7 +137,10 @@ export function estimateHeight(row: Row): number {
     case "user":
       return (
         66 +
-        row.messages.reduce((sum, message) => sum + (message.type === "text" ? textHeight(message.content) : 30), 0)
+        row.messages.reduce(
+          (sum, message) => sum + (message.type === "text" ? textHeight(displayTextOfPart(message)) : 30),
+          0,
+        )
       );
     case "sending":
     case "error":
@@ -150,10 +154,7 @@ function textHeight(text: string): number {
   return 24 * Math.ceil(text.length / 80);
 }
 
-/** The text of a user row, as typed. */
+/** The text of a user row, as displayed. */
 export function userTextOf(row: Row): string {
-  if (row.kind !== "user") return "";
-  return row.messages
-    .flatMap((message) => (message.type === "text" ? [message.metadata?.display_text ?? message.content] : []))
-    .join(" ");
+  return row.kind === "user" ? displayTextOf(row.messages) : "";
 }

@@ -7,7 +7,7 @@ import { useTexts } from "../../../i18n/texts";
 import { IconButton } from "../../../ui/Button";
 import { ForeignText } from "../../../ui/ForeignText";
 import { Icon } from "../../../ui/icons";
-import { visibleName } from "../../../ui/safeText";
+import { visibleLine, visibleName } from "../../../ui/safeText";
 import { notify } from "../../../ui/Notices";
 import { translateProblem } from "../../../ui/ProblemNote";
 import { uploadName } from "../composer/uploads";
@@ -22,6 +22,10 @@ interface FilePart {
   readonly media_type?: string | null | undefined;
   readonly range?: { readonly start_line?: number | null; readonly end_line?: number | null } | null | undefined;
   readonly error?: Reason | null | undefined;
+  /** Of a payload. */
+  readonly display_text?: string | null | undefined;
+  /** Of a stored message. */
+  readonly metadata?: { readonly display_text?: string | null } | undefined;
 }
 
 interface Part {
@@ -55,7 +59,8 @@ function FileChip({ file, context }: { file: FilePart; context: string | null })
   const t = useTexts("userMessage");
   const language = useLanguage();
   const name = visibleName(file.path ?? file.url ?? "");
-  const label = name === "" ? t("pasted") : name;
+  const display = displayTextOfFile(file);
+  const label = display || name || t("pasted");
   const upload = uploadName(file.path ?? "");
   return (
     <>
@@ -66,11 +71,11 @@ function FileChip({ file, context }: { file: FilePart; context: string | null })
           alt={t("image", { name })}
         />
       )}
-      <span className={file.error == null ? "chip" : "chip bad"}>
+      <span className={file.error == null ? "chip" : "chip bad"} title={display === "" ? undefined : name}>
         <Icon name={file.type === "image" ? "image" : "file"} size={14} />
         <span className="chip-name">
           <ForeignText text={label} />
-          {rangeOf(file.range)}
+          {display === "" && rangeOf(file.range)}
         </span>
         {file.error != null && (
           <span className="chip-note">
@@ -81,6 +86,11 @@ function FileChip({ file, context }: { file: FilePart; context: string | null })
       </span>
     </>
   );
+}
+
+/** The text that the sender wants displayed in place of the path; empty if there is none. */
+export function displayTextOfFile({ metadata, display_text }: FilePart): string {
+  return visibleLine(metadata?.display_text || display_text || "");
 }
 
 function CopyUpload({ context, name }: { context: string; name: string }) {

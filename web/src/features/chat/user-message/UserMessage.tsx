@@ -12,7 +12,7 @@ import { CopyIconButton } from "../CopyIconButton";
 import { messageEdit } from "../messageEdit";
 import { SystemNotice } from "../SystemNotice";
 import { FileChips, filesOf } from "./FileChips";
-import { isUserMessage, textOf } from "./payloads";
+import { displayTextOf, isUserMessage, textOf } from "./payloads";
 import { UserMessageEditor } from "./UserMessageEditor";
 import { UserMessageText } from "./UserMessageText";
 import { DeliveryStatus } from "./DeliveryStatus";
@@ -39,7 +39,7 @@ export function UserMessage({ messages, context, versions }: Props) {
       </>
     );
   const id = first.message_id;
-  const text = displayText(messages);
+  const text = displayTextOf(messages);
   if (edit !== null && edit.context === context && edit.id === id) {
     return (
       <article className="user-message" aria-label={t("you")}>
@@ -55,19 +55,12 @@ export function UserMessage({ messages, context, versions }: Props) {
       </div>
       <footer className="row-foot">
         {versions}
-        {text !== "" && <CopyIconButton text={textOf(messages)} />}
+        {text !== "" && <CopyIconButton text={text} />}
         <EditButton context={context} onEdit={() => messageEdit.set({ context, id, text: textOf(messages) })} />
         <time dateTime={first.timestamp}>{timeOf(first.timestamp, language)}</time>
       </footer>
     </article>
   );
-}
-
-/** The text as the sender wants it displayed. */
-function displayText(messages: readonly Message[]): string {
-  return messages
-    .flatMap((message) => (message.type === "text" ? [message.metadata?.display_text ?? message.content] : []))
-    .join("\n\n");
 }
 
 function EditButton({ context, onEdit }: { context: string; onEdit(): void }) {
@@ -89,7 +82,7 @@ export function OutgoingMessage({ outgoing }: { outgoing: Outgoing }) {
   const { command, key } = outgoing;
   if (command.kind !== "send") return null;
   const payloads = command.body.payloads ?? [];
-  const text = payloads.flatMap((each) => (each.type === "text" ? [each.content] : [])).join("\n\n");
+  const text = payloads.flatMap((each) => (each.type === "text" ? [each.display || each.content] : [])).join("\n\n");
   return (
     <article className="user-message is-sending" aria-label={t("you")}>
       <div className="user-message-bubble">

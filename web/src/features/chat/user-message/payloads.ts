@@ -1,5 +1,5 @@
 /** Converts a stored user message to payloads that can be sent again. */
-import type { DataContext, FileReference, Image, QueuedMessage } from "../../../api/schema";
+import type { DataContext, FileReference, Image, QueuedMessage, Text } from "../../../api/schema";
 import type { Message } from "../../../api/types";
 import { type Payload } from "../composer/draftSubmission";
 import { type Reference, formatReference, parseReferences, payloadOf } from "../composer/references";
@@ -8,6 +8,15 @@ type UserMessagePart = Message | QueuedMessage["messages"][number];
 
 export function textOf(messages: readonly UserMessagePart[]): string {
   return messages.flatMap((message) => (message.type === "text" ? [message.content] : [])).join("\n\n");
+}
+
+/** The text as its sender wants it displayed. The model gets `textOf`. */
+export function displayTextOf(messages: readonly UserMessagePart[]): string {
+  return messages.flatMap((message) => (message.type === "text" ? [displayTextOfPart(message)] : [])).join("\n\n");
+}
+
+export function displayTextOfPart({ content, metadata }: Text): string {
+  return metadata?.display_text || content;
 }
 
 /** Whether the user wrote the message. Resources that were added on their behalf cannot be edited. */
@@ -39,15 +48,26 @@ export function editedPayloads(
 
 /** The payloads of the unchanged message. */
 export function payloadsOf(messages: readonly UserMessagePart[]): readonly Payload[] {
-  const text = textOf(messages);
-  return [...(text === "" ? [] : [{ type: "text", content: text } as const]), ...filePayloads(messages)];
+  const content = textOf(messages);
+  const display = displayTextOf(messages);
+  const text = { type: "text", content, ...(display === content ? {} : { display }) } as const;
+  return [...(content === "" ? [] : [text]), ...filePayloads(messages)];
 }
 
 function filePayloads(messages: readonly UserMessagePart[]): readonly Payload[] {
   return messages.flatMap((message): readonly Payload[] => {
     if (message.type === "image") return [imagePayload(message)];
     if (message.type !== "file_reference") return [];
-    return [{ type: "file_reference", path: message.path, ...(message.range == null ? {} : { range: message.range }) }];
+    const { path, range, metadata } = message;
+    const display = metadata?.display_text ?? null;
+    return [
+      {
+        type: "file_reference",
+        path,
+        ...(range == null ? {} : { range }),
+        ...(display === null ? {} : { display_text: display }),
+      },
+    ];
   });
 }
 
