@@ -50,6 +50,7 @@ from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
 from tests.properties.oracle import DIRECTORIES, EFFECTS, Oracle, OrderedStore
 from tests.support.live_contexts import live_context, pool_of
+from tests.support.message_metadata import missing_metadata
 from tests.support.scale import LONG
 from tests.support.valid_requests import assert_valid_request
 
@@ -520,6 +521,13 @@ class Machine(RuleBasedStateMachine):
             assert {each.id for each in context.pool.values() if isinstance(each, Text)} <= listed | queued
         for context_id, branch, message_id in self.pinned:
             assert message_id in self.store._contexts[context_id].ids[branch]
+
+    @precondition(lambda self: self.context_id)
+    @invariant()
+    def every_message_on_a_branch_has_its_metadata(self) -> None:
+        for context in self.store._contexts.values():
+            for message_id in {message_id for ids in context.ids.values() for message_id in ids}:
+                assert missing_metadata(context.pool[message_id]) == set(), context.pool[message_id]
 
     @precondition(lambda self: self.context_id)
     @invariant()

@@ -10,20 +10,32 @@ from pilothouse.domain.value import MessageId
 from pilothouse.runtime.context.live_context import LiveContext
 
 
+def present_metadata(live: LiveContext, mode: str | None = None) -> Metadata:
+    """The metadata of a message that is made now. `mode` replaces the present mode."""
+    turn = live.core.turn
+    return Metadata(
+        turn=turn.id if turn is not None else None,
+        round=turn.round if turn is not None else None,
+        mode=mode or live.core.mode,
+        persona=live.core.persona,
+        model=live.model,
+    )
+
+
 def system_notice(
     live: LiveContext,
     kind: NoticeKind,
     content: str = "",
     *,
     detail: Mapping[str, Any],
-    metadata: Metadata | None = None,
+    mode: str | None = None,
 ) -> SystemControl:
-    """A system message about an event. Without `metadata`, its metadata hold the conversation's mode."""
+    """A system message about an event. `mode` is the mode of its metadata, if not the present one."""
     return SystemControl(
         id=MessageId(live.dependencies.ambient.new_id()),
         timestamp=live.dependencies.now(),
         role="system",
-        metadata=metadata if metadata is not None else Metadata(mode=live.core.mode),
+        metadata=present_metadata(live, mode),
         kind=kind,
         content=content,
         detail=detail,

@@ -8,11 +8,12 @@ import msgspec
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import OpenTurn
-from pilothouse.domain.messages import Metadata, ToolResult
+from pilothouse.domain.messages import ToolResult
 from pilothouse.domain.value import CallId, MessageId
 from pilothouse.i18n import translate
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.notices import present_metadata
 
 MAX_UNDONE_PATHS_LISTED = 50
 EndStatus = Literal["executed", "failed", "rejected", "denied", "cancelled", "interrupted"]
@@ -43,7 +44,7 @@ def end_call(
         id=MessageId(live.dependencies.ambient.new_id()),
         timestamp=now,
         role="tool",
-        metadata=Metadata(turn=turn.id, round=call.round),
+        metadata=msgspec.structs.replace(present_metadata(live, draft.value("mode")), round=call.round),
         call_id=call.id,
         tool=call.tool,
         content=_with_undo_notice(draft, text),

@@ -6,11 +6,12 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.deception.hidden_characters import without_hidden
 from pilothouse.domain.errors import Conflict, NotFound, ToolError
 from pilothouse.domain.mcp_servers import ResourceView, ServerView
-from pilothouse.domain.messages import MCPResource, Metadata
+from pilothouse.domain.messages import MCPResource
 from pilothouse.domain.states import name_of
 from pilothouse.domain.value import MessageId
 from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.commands.tools import user_workspaces
+from pilothouse.runtime.notices import present_metadata
 from pilothouse.runtime.pool import ContextPool
 from pilothouse.tools.mcp.connection import Connection
 
@@ -80,7 +81,7 @@ class MCPServerCommands(CommandGroup):
                 id=MessageId(self._pool.dependencies.ambient.new_id()),
                 timestamp=self._pool.dependencies.now(),
                 role="user",
-                metadata=Metadata(),
+                metadata=present_metadata(locked),
                 server=server,
                 uri=uri,
                 content=content[:_MAX_RESOURCE_CHARACTERS]

@@ -10,7 +10,6 @@ from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.elevations import Elevation, check_end
 from pilothouse.domain.errors import Conflict, InvalidInput, StoreError
-from pilothouse.domain.messages import Metadata
 from pilothouse.domain.modes import Mode, Modes, Verdict
 from pilothouse.domain.policies import Policy, check_policy
 from pilothouse.domain.value import CallId, Value
@@ -278,5 +277,5 @@ def record_switch(draft: Draft, live: LiveContext, mode: str, by: str) -> None:
     draft.core["mode"] = mode
     draft.note("mode_switched", by, source=old_mode, target=mode)
     detail = {"from": old_mode, "to": mode, "by": by}
-    message = system_notice(live, "mode_switch", detail=detail, metadata=Metadata(mode=mode))
+    message = system_notice(live, "mode_switch", detail=detail, mode=mode)
     draft.append(message, live.core.active_branch if live.core.turn is None else live.core.turn.branch)

@@ -12,7 +12,7 @@ from pilothouse.domain.branches import Branch, Compressed, merged_blocks_after, 
 from pilothouse.domain.budgets import Budget
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.contexts import OpenTurn, prompt_overview
-from pilothouse.domain.messages import Message, Metadata, SystemControl
+from pilothouse.domain.messages import Message, SystemControl
 from pilothouse.domain.states import Idle, SavingContext, State
 from pilothouse.domain.value import MessageId, Value
 from pilothouse.runtime.compression.summarizer import Summary, SummaryMethod, own_budget, summarize
@@ -284,6 +284,4 @@ def _detail(summary: Summary, result: Compression, original: str, by: str) -> di
 
 
 def _message(live: LiveContext, summary: Summary, detail: Mapping[str, Any] | None = None) -> SystemControl:
-    turn = live.core.turn
-    metadata = Metadata(turn=turn.id if turn is not None else None, mode=live.core.mode, model=live.model)
-    return system_notice(live, "summary", summary.text, detail=detail or {}, metadata=metadata)
+    return system_notice(live, "summary", summary.text, detail=detail or {})

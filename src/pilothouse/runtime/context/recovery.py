@@ -9,14 +9,14 @@ import asyncio
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import StoreError
-from pilothouse.domain.messages import ErrorMessage, Metadata, Text
+from pilothouse.domain.messages import ErrorMessage, Text
 from pilothouse.domain.states import Idle, State, WaitingForRecovery, is_resting
 from pilothouse.runtime.authorization.authorization import next_state
 from pilothouse.runtime.authorization.call_inspection import close_unseen_calls
 from pilothouse.runtime.authorization.results import close_open_calls, current_turn, end_call, may_have_run
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.notices import error_message
+from pilothouse.runtime.notices import error_message, present_metadata
 from pilothouse.runtime.turn.turn import turn_of
 from pilothouse.sandbox.processes import kill_marked
 
@@ -65,7 +65,7 @@ def _complete_partials(live: LiveContext, draft: Draft) -> None:
                 id=partial.message_id,
                 timestamp=live.dependencies.now(),
                 role="assistant",
-                metadata=Metadata(turn=turn.id, round=turn.round, mode=live.core.mode, model=live.model),
+                metadata=present_metadata(live),
                 content="".join(partial.deltas),
                 chunks=tuple(map(len, partial.deltas)),
                 ended="interrupted",
@@ -75,9 +75,7 @@ def _complete_partials(live: LiveContext, draft: Draft) -> None:
 
 def interruption_message(live: LiveContext) -> ErrorMessage:
     """The message that ends an interrupted turn."""
-    turn = current_turn(live)
-    metadata = Metadata(turn=turn.id, round=turn.round, mode=live.core.mode)
-    return error_message(live, Reason(Code.INTERRUPTED), metadata)
+    return error_message(live, Reason(Code.INTERRUPTED), present_metadata(live))
 
 
 async def store_unsaved_change(live: LiveContext) -> None:
