@@ -19,7 +19,7 @@ from pilothouse.domain.rules import Rule
 from pilothouse.domain.states import Idle, State
 from pilothouse.domain.value import CallId, ContextId, MessageId, Timestamp, TurnId, Value
 
-FORMAT = 4
+FORMAT = 5
 _UNNAMED_FORMAT = 2  # defaults are not written: files of this format and earlier ones do not name their format
 MAX_QUEUED_MESSAGES = 50
 UNCORRECTED_TOKEN_RATIO = 1.0  # the default of a stored field: files without the field have this very value

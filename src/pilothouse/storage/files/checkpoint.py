@@ -18,6 +18,7 @@ from pilothouse.storage.files.layout import (
     Folder,
     StoredBranch,
     encode_ids,
+    encode_metadata,
     sha256_hex,
 )
 
@@ -127,7 +128,7 @@ def write_checkpoint(folder: Folder, disk: Disk, core: ContextCore, version: int
         audit_bytes=tail.audit_bytes + len(audit),
         keys_bytes=tail.keys_bytes + len(keys),
     )
-    disk.replace_file(folder.metadata, msgspec.json.format(msgspec.json.encode(metadata), indent=1))
+    disk.replace_file(folder.metadata, encode_metadata(metadata))
     _reset_tail(tail, version, in_file, len(audit), len(keys))
     _remove_deleted(folder, disk, tail)
 

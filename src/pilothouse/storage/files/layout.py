@@ -1,6 +1,6 @@
 """The layout of a context's folder: the names of its files, and the types of their content.
 
-metadata.json            core, branches (short ones with their ids), as of `version`
+metadata.json            core, branches (short ones with their ids), as of `version`; every default is written out
 messages_pool/<id>.json  one message each, or a pointer to a blob
 calls/<id>.json          one call record each, or a pointer to a blob
 branches/<key>.ids       the ids of a long branch, one a line, append-only
@@ -18,11 +18,13 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.contexts import ContextCore, SentKey, is_context_id
+from pilothouse.domain.states import Idle, State
 from pilothouse.domain.value import CallId, MessageId, Value
 
 MIN_BLOB_BYTES = 64 * 1024
@@ -48,6 +50,7 @@ class ContextMetadata(ContextCore, kw_only=True):
     """A checkpoint: the core of a context, and how much of each other file counts."""
 
     version: int
+    state: State = msgspec.field(default=Idle(), name="current_state")
     branches: Mapping[str, StoredBranch]
     turn_calls: tuple[CallId, ...] = ()
     """The calls of the open turn, in order."""
@@ -55,6 +58,35 @@ class ContextMetadata(ContextCore, kw_only=True):
     """How many bytes of audit.jsonl count."""
     keys_bytes: int = 0
     """How many bytes of keys.jsonl count."""
+
+
+class FormerContextMetadata(ContextMetadata):
+    """A checkpoint of format 4 and earlier, in which the state has another name."""
+
+    state: State = msgspec.field(default=Idle(), name="state")
+
+
+def encode_metadata(metadata: ContextMetadata) -> bytes:
+    """The content of metadata.json. People and other programs read the file too, so that it leaves out no default."""
+    return msgspec.json.format(msgspec.json.encode(_with_defaults(metadata)), indent=1)
+
+
+def _with_defaults(value: Any) -> Any:
+    """A value as plain data in which every field is present."""
+    match value:
+        case msgspec.Struct():
+            config = value.__struct_config__
+            tag = {config.tag_field: config.tag} if config.tag_field is not None else {}
+            names = zip(value.__struct_encode_fields__, value.__struct_fields__, strict=True)
+            return {**tag, **{stored: _with_defaults(getattr(value, name)) for stored, name in names}}
+        case Mapping():
+            return {key: _with_defaults(each) for key, each in value.items()}
+        case frozenset():
+            return sorted(value)
+        case tuple() | list():
+            return [_with_defaults(each) for each in value]
+        case _:
+            return value
 
 
 class JournalEntry(Value, kw_only=True):

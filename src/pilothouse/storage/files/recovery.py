@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -25,6 +26,7 @@ from pilothouse.storage.files.layout import (
     ID_LINE_BYTES,
     ContextMetadata,
     Folder,
+    FormerContextMetadata,
     JournalEntry,
     StoredBranch,
     Stub,
@@ -34,6 +36,7 @@ from pilothouse.storage.files.regular_files import read_regular_file
 from pilothouse.system.regular_file import open_regular_file
 
 _METADATA = msgspec.json.Decoder(ContextMetadata)
+_FORMER_METADATA = msgspec.json.Decoder(FormerContextMetadata)
 _ENTRY = msgspec.json.Decoder(JournalEntry)
 _STUB = msgspec.json.Decoder(Stub)
 _UNFINISHED = re.compile(rb"[0-9a-f]{0,8}( (\{[^\0\n]*)?)?")
@@ -77,6 +80,8 @@ class ScanResult(msgspec.Struct):
 
 class _FormatOnly(msgspec.Struct):
     format: int = 1
+    current_state: Any = None
+    """None in format 4 and earlier."""
 
 
 def scan(folder: Folder) -> ScanResult:
@@ -122,10 +127,10 @@ def _read_metadata(folder: Folder, scan_result: ScanResult) -> None:
         scan_result.metadata_error = str(error)
         return
     try:
-        stored_format = msgspec.json.decode(data, type=_FormatOnly).format
-        if stored_format > FORMAT:
-            raise StoreDamaged(Code.FORMAT_TOO_NEW, context_id=folder.path.name, format=stored_format, known=FORMAT)
-        scan_result.metadata = _METADATA.decode(data)
+        stored = msgspec.json.decode(data, type=_FormatOnly)
+        if stored.format > FORMAT:
+            raise StoreDamaged(Code.FORMAT_TOO_NEW, context_id=folder.path.name, format=stored.format, known=FORMAT)
+        scan_result.metadata = (_METADATA if stored.current_state is not None else _FORMER_METADATA).decode(data)
         scan_result.metadata_error = _implausible_number(folder, scan_result.metadata)
         if scan_result.metadata_error is not None:
             scan_result.metadata = None
