@@ -19,7 +19,6 @@ from pilothouse.domain.states import (
     Failed,
     Idle,
     State,
-    TransientError,
     WaitingForRecovery,
 )
 from pilothouse.domain.value import Value
@@ -99,8 +98,9 @@ async def run(
     record = _TurnRecord()
     async for event in runtime.events.of_context(context_id, start=place):
         record.take(event)
-        if output != "stream-json" and isinstance(event, StateEntered) and isinstance(event.state, TransientError):
-            _print_note(err, retry_line(event.state, language))
+        retry = retry_line(event.state, language) if isinstance(event, StateEntered) else None
+        if retry is not None and output != "stream-json":
+            _print_note(err, retry)
         if output == "text":
             _print_text(event, out, err, language, await _name_of_failed_call(runtime, context_id, event))
         elif output == "stream-json":

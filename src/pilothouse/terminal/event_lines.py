@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.calls import CallRecord, display_name
 from pilothouse.domain.codes import Code, Language, Reason
 from pilothouse.domain.exit_status import is_failure
 from pilothouse.domain.messages import (
@@ -21,7 +21,7 @@ from pilothouse.domain.messages import (
     shown_text,
     undone_paths,
 )
-from pilothouse.domain.states import TransientError
+from pilothouse.domain.states import ExecutingTool, State, TransientError
 from pilothouse.domain.value import CallId, MessageId
 from pilothouse.i18n import translate, translate_exit_status, ui_text
 from pilothouse.runtime.events.turn_events import (
@@ -50,9 +50,8 @@ def show_event(
     """Print an event. `stream` prints the answer as it arrives. `typed` holds the messages that are already on the
     screen because the person has just typed them. `name` is the name of the call to which a result or an output
     belongs; None omits the name."""
-    if isinstance(event, AnswerCut | MessageAdded | ToolOutputAdded) or (
-        isinstance(event, StateEntered) and isinstance(event.state, TransientError)
-    ):
+    retry = retry_line(event.state, language) if isinstance(event, StateEntered) else None
+    if isinstance(event, AnswerCut | MessageAdded | ToolOutputAdded) or retry is not None:
         stream.end()
     match event:
         case TextAdded(text=text):
@@ -68,14 +67,24 @@ def show_event(
             if name is not None:
                 print(quoted(f"· {name}"))
             print(quoted("\n".join(f"  {line}" for line in text.splitlines())))
-        case StateEntered(state=TransientError() as state):
-            print(quoted(f"… {retry_line(state, language)}"))
+        case StateEntered() if retry is not None:
+            print(quoted(f"… {retry}"))
 
 
-def retry_line(state: TransientError, language: Language) -> str:
-    """Describe an error and the time until the next retry."""
-    figures = {"count": state.retry_count, "total": state.max_retries, "seconds": math.ceil(state.wait_seconds)}
-    return ui_text("terminal", "retry", language, error=translate(state.error_type, language), **figures)
+def retry_line(state: State, language: Language) -> str | None:
+    """Describe an error and its retry, of a request or of a call; None for a state that is no retry."""
+    match state:
+        case TransientError():
+            figures = {
+                "count": state.retry_count,
+                "total": state.max_retries,
+                "seconds": math.ceil(state.wait_seconds),
+            }
+            return ui_text("terminal", "retry", language, error=translate(state.error_type, language), **figures)
+        case ExecutingTool(attempt=attempt) if attempt > 1:
+            return ui_text("terminal", "second_attempt", language, tool=display_name(state.tool_name))
+        case _:
+            return None
 
 
 async def read_call_name(runtime: Runtime, context_id: str, call_id: CallId) -> str | None:

@@ -10,12 +10,16 @@ from typing import Any
 from aiohttp import web
 
 TOOLS = ["echo", "hang", "big_json", "big_events", "packed", "odd_type", "endless_resume", "broken_off", "refused"]
+READ_ONLY = {"readOnlyHint": True}
 
 
 class FakeHttp:
     def __init__(self) -> None:
         self.session = "s1"
         self.requests: list[tuple[str, dict[str, str]]] = []
+        self.calls: list[str] = []
+        self.calls_to_cut = 0
+        """How many of the first calls lose their connection."""
         self.status: int | None = None
         self.redirect: str | None = None
         self.hangs_at_goodbye = False
@@ -53,8 +57,12 @@ class FakeHttp:
             result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
             return told(number, result, {"mcp-session-id": self.session})
         if method == "tools/list":
-            return told(number, {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in TOOLS]})
+            listed = [{"name": name, "inputSchema": {"type": "object"}, "annotations": READ_ONLY} for name in TOOLS]
+            return told(number, {"tools": listed})
         if method == "tools/call":
+            self.calls.append(params["name"])
+            if len(self.calls) <= self.calls_to_cut:
+                return cut_off(request)
             return await self.call(request, number, params["name"], params.get("arguments", {}))
         return web.json_response({"jsonrpc": "2.0", "id": number, "error": {"code": -32601, "message": "no"}})
 
@@ -74,14 +82,19 @@ class FakeHttp:
             case "endless_resume":
                 return await stream(request, b"id: 1\nretry: 0\ndata:\n\n")
             case "broken_off":
-                assert request.transport is not None
-                request.transport.abort()
-                return web.Response()
+                return cut_off(request)
             case "refused":
                 return web.Response(status=403)
             case _:
                 await asyncio.sleep(30)
                 return web.Response()
+
+
+def cut_off(request: web.Request) -> web.Response:
+    """Reset the connection of a request instead of answering."""
+    assert request.transport is not None
+    request.transport.abort()
+    return web.Response()
 
 
 def packed() -> bytes:

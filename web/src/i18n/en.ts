@@ -319,6 +319,7 @@ export const en = {
     tryAgain: "Retry now",
     unsaved:
       "The server can't save this conversation. {why} Free up space on the server's disk, or make its data folder writable. The server retries automatically.",
+    secondAttempt: "connection lost, trying once more",
     done: "{done} of {total} done",
     characters: "{n} {n|character|characters}",
     seconds: "{n} s",

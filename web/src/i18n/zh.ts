@@ -320,6 +320,7 @@ export const zh = translation({
     continue: "继续",
     tryAgain: "立即重试",
     unsaved: "服务器无法保存此对话。{why}请释放服务器的磁盘空间，或确保其数据文件夹可写。服务器会自动重试。",
+    secondAttempt: "连接中断，正在重试一次",
     done: "已完成 {done}/{total}",
     characters: "{n} 个字符",
     seconds: "{n} 秒",

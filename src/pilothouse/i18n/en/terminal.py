@@ -130,6 +130,7 @@ TERMINAL: Mapping[str, str] = {
     "tools_not": "except {tools}",
     "proposed_by": "Proposed by {origin}, not by the model.",
     "may_change": "Files that this command runs can still change after you approve it.",
+    "second_attempt": "The connection was lost while {tool} ran. Trying once more.",
     "retry": "{error} Retrying in {seconds} s ({count} of {total}).",
     "go_on_with": "To continue: {command}, then /continue",
     "waits_for_approval": "Needs approval: {call}",

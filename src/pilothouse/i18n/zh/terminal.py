@@ -116,6 +116,7 @@ TERMINAL: Mapping[str, str] = {
     "tools_not": "不含 {tools}",
     "proposed_by": "由 {origin} 提出，不是模型提出的。",
     "may_change": "你批准之后，此命令要运行的文件仍可能被更改。",
+    "second_attempt": "运行“{tool}”时连接中断，正在重试一次。",
     "retry": "{error} {seconds} 秒后重试（第 {count} 次，共 {total} 次）。",
     "go_on_with": "要继续：{command}，然后输入 /continue",
     "waits_for_approval": "待批准：{call}",

@@ -20,6 +20,7 @@ from pilothouse.domain.states import (
     State,
     name_of,
 )
+from pilothouse.domain.value import CallId
 from pilothouse.runtime.authorization.policy_snapshot import snapshot_for_commit, use_elevation
 from pilothouse.runtime.authorization.results import EndStatus, end_call
 from pilothouse.runtime.context.draft import Draft
@@ -250,11 +251,13 @@ def _rejected_without_reason(call: CallRecord) -> bool:
     return call.status == "rejected" and not (call.reason is not None and call.reason.params.get("reason"))
 
 
-def executing_state(calls: list[CallRecord], attempt: int = 1) -> ExecutingTool:
+def executing_state(calls: list[CallRecord], retried: Collection[CallId] = ()) -> ExecutingTool:
+    """The state while calls run. A call that is tried again is the one that the state names."""
     executing = [call for call in calls if call.status == "executing"]
+    tried_again = [call for call in executing if call.id in retried]
     return ExecutingTool(
-        tool_name=executing[0].tool,
-        attempt=attempt,
+        tool_name=(tried_again or executing)[0].tool,
+        attempt=2 if tried_again else 1,
         running=len(executing),
         done=sum(not call.is_open for call in calls),
         total=len(calls),

@@ -109,7 +109,10 @@ function detailOf(state: State, t: Texts<"stateLine">, now: number): string[] {
       return [seconds > 0 ? t("retryIn", { n: seconds, attempt }) : attempt];
     }
     case "executing_tool":
-      return state.total > 1 ? [t("done", { done: state.done, total: state.total })] : [];
+      return [
+        ...((state.attempt ?? 1) > 1 ? [t("secondAttempt")] : []),
+        ...(state.total > 1 ? [t("done", { done: state.done, total: state.total })] : []),
+      ];
     case "streaming_llm_response":
       return [t("characters", { n: state.chars_accumulated })];
     case "awaiting_tool_approval":

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from collections.abc import Collection
 
 import msgspec
 
@@ -33,15 +34,16 @@ Running = dict[CallId, asyncio.Task[tuple[Outcome, int]]]
 
 async def execute(turn: Turn, round_: Round) -> Next:
     running: Running = {}
+    retried: set[CallId] = set()
     try:
         while True:
             turn.clock.update_delegation()
             turn.work_available.clear()
             for call in turn.live.draft().round_calls():
                 if call.status == "executing" and call.id not in running:
-                    running[call.id] = asyncio.create_task(_run(turn, round_, call))
+                    running[call.id] = asyncio.create_task(_run(turn, round_, call, retried))
             await _wait_for_change(turn, running)
-            state = await _commit_results(turn, running)
+            state = await _commit_results(turn, running, retried)
             turn.clock.update_delegation()
             if not isinstance(state, ExecutingTool):
                 return Next(state, round_)
@@ -52,7 +54,7 @@ async def execute(turn: Turn, round_: Round) -> Next:
         await _cancel_all(running)
 
 
-async def _commit_results(turn: Turn, running: Running) -> State:
+async def _commit_results(turn: Turn, running: Running, retried: Collection[CallId]) -> State:
     """Commit the results of ended calls together with the starts of the next ones."""
     live = turn.live
     async with live.lock:
@@ -61,6 +63,8 @@ async def _commit_results(turn: Turn, running: Running) -> State:
             _end_call(turn, draft, call_id, running.pop(call_id))
         start_calls(live, draft)
         state = next_state(draft)
+        if isinstance(state, ExecutingTool):
+            state = executing_state(draft.round_calls(), retried)
         if draft.calls or isinstance(state, Paused | CollectingToolResults):
             await turn.commit(draft, state)
         else:
@@ -90,13 +94,14 @@ async def _wait_for_change(turn: Turn, running: Running) -> None:
         wake_up.cancel()
 
 
-async def _run(turn: Turn, round_: Round, call: CallRecord) -> tuple[Outcome, int]:
+async def _run(turn: Turn, round_: Round, call: CallRecord, retried: set[CallId]) -> tuple[Outcome, int]:
     started_at = turn.dependencies.ambient.monotonic()
     live_output = turn.live.live_outputs[call.id] = LiveOutput(turn.live, call)
     try:
         outcome = await _outcome(turn, round_, call)
         if outcome.is_connection_lost and _may_retry(turn, call):
-            turn.enter(executing_state(turn.live.draft().round_calls(), attempt=2))
+            retried.add(call.id)
+            turn.enter(executing_state(turn.live.draft().round_calls(), retried))
             outcome = await _outcome(turn, round_, call)
     finally:
         live_output.close()
