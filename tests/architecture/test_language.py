@@ -11,7 +11,7 @@ import pytest
 from tests.architecture.test_architecture import FILES, SOURCE
 
 # Nouns of the field that end like a verb. A module is named after the thing it holds.
-NOUNS_IN_ING = {"encoding", "mapping", "padding", "routing", "spelling", "steering", "tracing"}
+NOUNS_IN_ING = {"encoding", "mapping", "padding", "routing", "sampling", "spelling", "steering", "tracing"}
 MODULES = {
     "announcing": "commit_signals",
     "asking": "elicitation or requests",

@@ -12,6 +12,7 @@ from pilothouse.config.toml_document import MAX_FILE_BYTES
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.personas import Persona, ToolPolicy
+from pilothouse.domain.sampling import Sampling
 from tests.config.test_configuration import configured, trust
 
 ADA = '''
@@ -24,6 +25,8 @@ prompt = """
 Begin with the tests.
 """
 model = "openai:gpt-4.1"
+temperature = 0.2
+max_output_tokens = 800
 default_mode = "build"
 
 [tools]
@@ -74,6 +77,7 @@ def test_every_key_of_a_persona_has_its_effect(tmp_path: Path) -> None:
         principles=("One.", "Two."),
         prompt="Begin with the tests.\n",
         model="openai:gpt-4.1",
+        sampling=Sampling(temperature=0.2, max_output_tokens=800),
         default_mode="agent",
         tools=ToolPolicy(
             allowed=frozenset({"read_file", "execute"}),
@@ -262,3 +266,10 @@ def test_an_unknown_tool_is_reported_with_its_place(tmp_path: Path) -> None:
     assert (params["file"], params["line"], params["key"]) == (str(path), 3, "tools.denied")
     assert "'exceute'" in str(params["detail"])
     configured(tmp_path, "").check_tools(["look", "execute", "exceute"], ())
+
+
+@pytest.mark.parametrize("line", ["temperature = 2.5", "temperature = nan", "max_output_tokens = 0"])
+def test_a_sampling_setting_out_of_range_is_refused_with_its_place(tmp_path: Path, line: str) -> None:
+    own(tmp_path, "ada.toml", f'name = "Ada"\n{line}\n')
+    with pytest.raises(InvalidInput, match=r"ada\.toml.*2.*out of range"):
+        configured(tmp_path, "")

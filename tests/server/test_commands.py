@@ -61,6 +61,19 @@ async def test_contexts_are_created_listed_changed_and_deleted(tmp_path: Path) -
         assert await refusal(client, "GET", one) == (404, "unknown_context")
 
 
+async def test_sampling_settings_are_set_one_by_one_removed_and_range_checked(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (_, client, _):
+        one = f"/api/contexts/{(await client.request('POST', '/api/contexts', {}))['context_id']}"
+        settings = []
+        for change in ({"temperature": 0.5}, {"max_output_tokens": 900}, {"temperature": None}):
+            config = (await client.request("PATCH", one, change))["config"]
+            settings.append((config["temperature"], config["max_output_tokens"]))
+        assert settings == [(0.5, None), (0.5, 900), (None, 900)]
+        for wrong in ({"temperature": 2.5}, {"temperature": "hot"}, {"max_output_tokens": 0}):
+            assert await refusal(client, "PATCH", one, wrong) == (422, "invalid_request")
+        assert (await client.request("GET", one))["config"]["max_output_tokens"] == 900
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -156,6 +156,10 @@ class ConfigView(Value, kw_only=True, omit_defaults=False):
     persona: str | None = None
     policy: Policy | None = None
     model: str | None = None
+    temperature: float | None = None
+    """The context's own setting; null where the persona's, or the provider's, applies."""
+    max_output_tokens: int | None = None
+    """The context's own setting; null where the persona's, or the provider's, applies."""
     rules: tuple[Rule, ...] = ()
 
 

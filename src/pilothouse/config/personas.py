@@ -13,6 +13,7 @@ from pilothouse.config.toml_document import TomlDocument, file_error
 from pilothouse.config.tools import refuse_tool
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.personas import NO_PERSONA, Persona, ToolPolicy
+from pilothouse.domain.sampling import Sampling, sampling_fault
 
 PERSONAS_FOLDER = "personas"
 """The name of the folder with persona files."""
@@ -61,6 +62,11 @@ def persona_of(document: TomlDocument, modes: Modes, origin: Literal["user", "pr
             (longest,), f"The texts of this persona have {size} characters in total.", f"up to {MAX_PERSONA_CHARACTERS}"
         )
     mode = file.default_mode
+    sampling = Sampling(temperature=file.temperature, max_output_tokens=file.max_output_tokens)
+    fault = sampling_fault(sampling)
+    if fault is not None:
+        field, allowed = fault
+        document.fail((field,), "The value is out of range.", allowed)
     return Persona(
         id=document.path.stem,
         name=file.name,
@@ -70,6 +76,7 @@ def persona_of(document: TomlDocument, modes: Modes, origin: Literal["user", "pr
         principles=file.principles,
         prompt=file.prompt,
         model=file.model,
+        sampling=sampling,
         default_mode=find_mode(document, ("default_mode",), mode, modes).name if mode is not None else None,
         tools=ToolPolicy(
             allowed=frozenset(file.tools.allowed),

@@ -267,5 +267,7 @@ class PersonaFile(TomlTable, frozen=True):
     principles: tuple[str, ...] = ()
     prompt: str = ""
     model: str | None = None
+    temperature: float | None = None
+    max_output_tokens: int | None = None
     default_mode: str | None = None
     tools: PersonaToolsTable = PersonaToolsTable()

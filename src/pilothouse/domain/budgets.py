@@ -24,11 +24,19 @@ class Budget(Value, kw_only=True):
     strategy: CompressionStrategy = "intelligent"
     auto_compress: bool = True
     """Whether compressions begin by themselves."""
+    max_output_tokens: int | None = None
+    """The tokens that an answer may have by the settings of the conversation."""
+
+    @property
+    def output_tokens(self) -> int:
+        """The tokens of the window that are left for the answer: most models count request and answer together."""
+        usual = min(MAX_ANSWER_TOKENS, self.tokens // 10)
+        return max(usual, min(self.max_output_tokens or 0, self.tokens // 2))
 
     @property
     def request_tokens(self) -> int:
-        """The tokens of a request at most. The rest is for the answer: most models count both together."""
-        return self.tokens - min(MAX_ANSWER_TOKENS, self.tokens // 10)
+        """The tokens of a request at most."""
+        return self.tokens - self.output_tokens
 
     @property
     def trigger_tokens(self) -> int:
@@ -36,7 +44,7 @@ class Budget(Value, kw_only=True):
 
     @property
     def target_tokens(self) -> int:
-        return int(self.tokens * self.target)
+        return min(int(self.tokens * self.target), self.request_tokens)
 
     @property
     def summary_tokens(self) -> int:

@@ -16,6 +16,7 @@ from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.messages import Message, Usage
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule
+from pilothouse.domain.sampling import Sampling
 from pilothouse.domain.states import Idle, State
 from pilothouse.domain.value import CallId, ContextId, MessageId, Timestamp, TurnId, Value
 
@@ -117,6 +118,8 @@ class ContextCore(Value, kw_only=True):
     rules: tuple[Rule, ...] = ()
     elevation: Elevation | None = None
     model: str | None = None
+    sampling: Sampling | None = None
+    """None: the settings of the persona apply."""
     active_branch: str = MAIN
     usage: Usage = Usage()
     token_ratio: float = UNCORRECTED_TOKEN_RATIO

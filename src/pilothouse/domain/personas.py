@@ -7,6 +7,7 @@ import msgspec
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.modes import Mode, Modes, is_looser
+from pilothouse.domain.sampling import Sampling
 from pilothouse.domain.value import Value
 
 NO_PERSONA = "none"
@@ -40,6 +41,7 @@ class Persona(Value):
     prompt: str = ""
     model: str | None = None
     default_mode: str | None = None
+    sampling: Sampling = Sampling()
     tools: ToolPolicy = ToolPolicy()
     origin: Literal["user", "project"] = "user"
     """Whose file defines the persona: the person's, or that of a trusted project."""

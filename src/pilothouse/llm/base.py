@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Literal, Protocol
 
 from pilothouse.domain.messages import Usage
+from pilothouse.domain.sampling import Sampling
 from pilothouse.domain.tool_offers import ToolDescription
 from pilothouse.domain.value import Value
 
@@ -58,6 +59,7 @@ class ModelRequest(Value):
     bytes are cached, so only new messages cost."""
     tools: tuple[ToolDescription, ...] = ()
     purpose: Purpose = "turn"
+    sampling: Sampling = Sampling()
 
 
 class Connected(Value):

@@ -1,6 +1,7 @@
 """OpenAI's chat completions format, which most providers understand."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -17,6 +18,7 @@ from pilothouse.llm.base import (
 )
 
 _CUT_DESCRIPTION = "… (the system prompt has the full text)"
+_REASONING_MODEL = re.compile(r"o[1-9]\b|gpt-(?!5-chat)[5-9]\b|codex-")
 
 
 class ChatCompletions:
@@ -36,6 +38,8 @@ class ChatCompletions:
         if request.tools:
             functions = [{"type": "function", "function": self._function(tool)} for tool in request.tools]
             parts += [b',"tools":', msgspec.json.encode(functions)]
+        for name, value in _sampling_fields(request):
+            parts += [b',"', name.encode(), b'":', msgspec.json.encode(value)]
         # The messages come last, so that each request begins with the bytes of the one before.
         parts += [b',"messages":[', b",".join([system, *request.messages]), b"]}"]
         return b"".join(parts)
@@ -50,6 +54,15 @@ class ChatCompletions:
 
 
 CHAT_COMPLETIONS = ChatCompletions()
+
+
+def _sampling_fields(request: ModelRequest) -> Iterator[tuple[str, float | int]]:
+    """Reasoning models of OpenAI refuse a temperature and `max_tokens`; other servers may not know the newer name."""
+    is_reasoning = _REASONING_MODEL.match(request.model.rpartition("/")[2].lower()) is not None
+    if request.sampling.temperature is not None and not is_reasoning:
+        yield "temperature", request.sampling.temperature
+    if request.sampling.max_output_tokens is not None:
+        yield "max_completion_tokens" if is_reasoning else "max_tokens", request.sampling.max_output_tokens
 
 
 def _message_object(message: ModelMessage) -> Mapping[str, Any]:

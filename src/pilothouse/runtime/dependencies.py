@@ -209,13 +209,13 @@ class RuntimeDependencies:
             allowed = ", ".join(dict.fromkeys((self.model, *self.models)))
             raise InvalidInput(Code.UNKNOWN_MODEL, model=name, allowed=allowed)
 
-    def budget_of(self, model: str) -> Budget:
+    def budget_of(self, model: str, max_output_tokens: int | None = None) -> Budget:
         """The budget of requests to a model; never more than a window that its provider has reported."""
         configured = self.token_budget or self.catalog.facts(model).window or self.budget.tokens
         tokens = min(configured, self.catalog.learned_window(model) or configured)
-        if tokens == self.budget.tokens:
+        if (tokens, max_output_tokens) == (self.budget.tokens, None):
             return self.budget
-        budget: Budget = msgspec.structs.replace(self.budget, tokens=tokens)
+        budget: Budget = msgspec.structs.replace(self.budget, tokens=tokens, max_output_tokens=max_output_tokens)
         return budget
 
     def now(self) -> Timestamp:

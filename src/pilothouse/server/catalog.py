@@ -53,6 +53,8 @@ class PersonaView(Value, kw_only=True, omit_defaults=False):
     principles: tuple[str, ...]
     prompt: str
     model: str | None
+    temperature: float | None
+    max_output_tokens: int | None
     default_mode: str | None
     tools: ToolPolicyView
     origin: Literal["user", "project"]
@@ -161,6 +163,7 @@ async def personas(request: RequestContext, query: PersonaQuery) -> Page[Persona
 
 def _persona_view(persona: Persona, *, hidden: bool) -> PersonaView:
     fields = msgspec.structs.asdict(persona)
+    fields.update(msgspec.structs.asdict(fields.pop("sampling")))
     tools = {name: tuple(sorted(value)) for name, value in msgspec.structs.asdict(persona.tools).items()}
     return PersonaView(**{**fields, "tools": ToolPolicyView(**tools), "hidden": hidden})
 

@@ -15,6 +15,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import ContextSummary
 from pilothouse.domain.errors import InvalidInput, NotFound, StoreDamaged, StoreError
 from pilothouse.domain.policies import Policy
+from pilothouse.domain.sampling import OutputTokens, Temperature
 from pilothouse.domain.value import Value
 from pilothouse.runtime.commands.context_import import Imported
 from pilothouse.server.queries import BranchName, Cursor, Id, Limit, ModeName, PageQuery
@@ -45,6 +46,8 @@ class ContextChange(Value, kw_only=True):
     archived: bool | UnsetType = UNSET
     persona: Name | UnsetType | None = UNSET
     model: Name | UnsetType | None = UNSET
+    temperature: Temperature | UnsetType | None = UNSET
+    max_output_tokens: OutputTokens | UnsetType | None = UNSET
     policy: Policy | UnsetType | None = UNSET
 
 
@@ -107,6 +110,8 @@ async def change(request: RequestContext, context_id: str, body: ContextChange) 
         archived=body.archived,
         persona=body.persona,
         model=body.model,
+        temperature=body.temperature,
+        max_output_tokens=body.max_output_tokens,
         policy=body.policy,
         by=request.user,
     )

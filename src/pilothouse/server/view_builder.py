@@ -57,7 +57,14 @@ async def context_view(runtime: Runtime, live: ContextSnapshot) -> ContextView:
             for name, branch in branches.items()
         },
         workspace=core.workspace,
-        config=ConfigView(persona=core.persona, policy=core.policy, model=model, rules=core.rules),
+        config=ConfigView(
+            persona=core.persona,
+            policy=core.policy,
+            model=model,
+            temperature=core.sampling.temperature if core.sampling is not None else None,
+            max_output_tokens=core.sampling.max_output_tokens if core.sampling is not None else None,
+            rules=core.rules,
+        ),
         usage=core.usage,
         pins=core.pins,
         queued=len(core.queue),

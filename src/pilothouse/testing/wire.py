@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from pilothouse.testing.wire_sampling import sampling_faults
 from pilothouse.testing.wire_tools import NAME, tool_faults
 
 MAX_ID_CHARACTERS = 64
@@ -84,6 +85,7 @@ def _head(body: dict[str, Any]) -> Iterator[str]:
     yield from _unknown_keys("body", body, _BODY_KEYS)
     if not isinstance(body.get("model"), str) or not body["model"]:
         yield "model: is not a non-empty string"
+    yield from sampling_faults(body)
     stream, options = body.get("stream", False), body.get("stream_options")
     if not isinstance(stream, bool):
         yield "stream: is neither true nor false"

@@ -65,7 +65,7 @@ export type CompressingMessages = { readonly type: "compressing_messages"; reado
 
 export type Compression = { readonly branch: string; readonly strategy: string; readonly messages: number; readonly messages_kept: number; readonly pinned: number; readonly tokens_before: number; readonly tokens_after: number; readonly tokens_saved: number; readonly summary_id?: string | null; readonly original?: string | null; readonly how?: "model" | "recent_n" | "truncated" | null; readonly why?: Reason | null };
 
-export type ConfigView = { readonly persona?: string | null; readonly policy?: Policy | null; readonly model?: string | null; readonly rules?: readonly (Rule)[] };
+export type ConfigView = { readonly persona?: string | null; readonly policy?: Policy | null; readonly model?: string | null; readonly temperature?: number | null; readonly max_output_tokens?: number | null; readonly rules?: readonly (Rule)[] };
 
 export type ConnectingToLLM = { readonly type: "connecting_to_llm" };
 
@@ -75,7 +75,7 @@ export type ContentPart = { readonly type: string; readonly text?: string | null
 
 export type ContentQuery = { readonly from_sequence?: number };
 
-export type ContextChange = { readonly title?: string; readonly archived?: boolean; readonly persona?: string | null; readonly model?: string | null; readonly policy?: Policy | null };
+export type ContextChange = { readonly title?: string; readonly archived?: boolean; readonly persona?: string | null; readonly model?: string | null; readonly temperature?: number | null; readonly max_output_tokens?: number | null; readonly policy?: Policy | null };
 
 export type ContextChanged = { readonly event: "ContextChanged"; readonly context_id: string; readonly version: number; readonly fields: readonly (string)[] };
 
@@ -235,7 +235,7 @@ export type Paused = { readonly type: "paused"; readonly resume_to: string };
 
 export type PersonaQuery = { readonly context_id?: string | null };
 
-export type PersonaView = { readonly id: string; readonly name: string; readonly role: string; readonly identity: string; readonly communication_style: string; readonly principles: readonly (string)[]; readonly prompt: string; readonly model: string | null; readonly default_mode: string | null; readonly tools: ToolPolicyView; readonly origin: "project" | "user"; readonly hidden: boolean };
+export type PersonaView = { readonly id: string; readonly name: string; readonly role: string; readonly identity: string; readonly communication_style: string; readonly principles: readonly (string)[]; readonly prompt: string; readonly model: string | null; readonly temperature: number | null; readonly max_output_tokens: number | null; readonly default_mode: string | null; readonly tools: ToolPolicyView; readonly origin: "project" | "user"; readonly hidden: boolean };
 
 export type Policy = { readonly kind?: "auto_approve" | "limited_auto" | "manual" | "white_list"; readonly tools?: readonly (string)[]; readonly depth?: number; readonly always_ask?: readonly ("delete" | "network" | "overwrite" | "privilege")[] };
 

@@ -1,8 +1,9 @@
 """Commands about contexts: create, list, change, archive, delete, read the usage."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -25,6 +26,7 @@ from pilothouse.domain.messages import Usage
 from pilothouse.domain.modes import DEFAULT_MODE, Mode, strictness
 from pilothouse.domain.personas import initial_mode
 from pilothouse.domain.policies import Policy, check_policy
+from pilothouse.domain.sampling import Sampling, check_sampling
 from pilothouse.domain.signals import DELETED, ContextChanged
 from pilothouse.domain.states import name_of
 from pilothouse.domain.users import check_user_name
@@ -136,16 +138,21 @@ class ContextCommands(CommandGroup):
         archived: bool | UnsetType = UNSET,
         persona: str | UnsetType | None = UNSET,
         model: str | UnsetType | None = UNSET,
+        temperature: float | UnsetType | None = UNSET,
+        max_output_tokens: int | UnsetType | None = UNSET,
         policy: Policy | UnsetType | None = UNSET,
         by: str = "local",
     ) -> None:
-        """Change fields of a context in one commit: all given ones, or none. Raises: InvalidInput, NotFound,
-        StoreError."""
+        """Change fields of a context in one commit: all given ones, or none. None removes a field's own value.
+
+        Raises: InvalidInput, NotFound, StoreError.
+        """
         cleaned = clean_title(title) if title is not UNSET else None
         if policy is not UNSET and policy is not None:
             check_policy(policy)
         if model is not UNSET:
             self._pool.dependencies.check_model(model)
+        sampling = _sampling_changes(temperature, max_output_tokens)
 
         def change(live: LiveContext, draft: Draft) -> None:
             if cleaned is not None:
@@ -158,6 +165,7 @@ class ContextCommands(CommandGroup):
                 draft.note("persona_set", by, persona=persona)
             if model is not UNSET:
                 draft.core["model"] = model
+            draft.core["sampling"] = _changed_sampling(draft.value("sampling"), sampling)
             if policy is not UNSET:
                 draft.core["policy"] = policy
                 draft.note("policy_set", by, policy=policy)
@@ -249,6 +257,21 @@ class ContextCommands(CommandGroup):
         summaries = await self._pool.dependencies.store.contexts(query)
         items = tuple(summaries[:limit])
         return ContextPage(items=items, next="~".join(items[-1].position) if len(summaries) > limit else None)
+
+
+def _sampling_changes(
+    temperature: float | UnsetType | None, max_output_tokens: int | UnsetType | None
+) -> Mapping[str, Any]:
+    """The sampling settings to change. Raises: InvalidInput."""
+    settings = {"temperature": temperature, "max_output_tokens": max_output_tokens}
+    changes: dict[str, Any] = {name: value for name, value in settings.items() if value is not UNSET}
+    check_sampling(Sampling(**changes))
+    return changes
+
+
+def _changed_sampling(present: Sampling | None, changes: Mapping[str, Any]) -> Sampling | None:
+    sampling = msgspec.structs.replace(present or Sampling(), **changes)
+    return sampling if sampling != Sampling() else None
 
 
 def first_mode_in(

@@ -15,6 +15,7 @@ from pilothouse.domain.contexts import Change, ContextCore, StoredContext
 from pilothouse.domain.errors import StaleWrite, StoreReadOnly
 from pilothouse.domain.forks import BranchFork
 from pilothouse.domain.personas import Persona
+from pilothouse.domain.sampling import Sampling
 from pilothouse.domain.signals import ContextChanged, StateChanged
 from pilothouse.domain.states import (
     AwaitingToolApproval,
@@ -170,7 +171,13 @@ class LiveContext:
 
     @property
     def budget(self) -> Budget:
-        return self.dependencies.budget_of(self.model)
+        return self.dependencies.budget_of(self.model, self.sampling.max_output_tokens)
+
+    @property
+    def sampling(self) -> Sampling:
+        """The context's own sampling settings, and its persona's where it has none."""
+        persona = self.persona
+        return (self.core.sampling or Sampling()).or_else(persona.sampling if persona is not None else Sampling())
 
     @property
     def open_delta_writer(self) -> "DeltaWriter | None":

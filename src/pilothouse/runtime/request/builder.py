@@ -10,6 +10,7 @@ from pilothouse.domain.contexts import CONTINUABLE_ENDS
 from pilothouse.domain.decisions import PolicySnapshot, verdict_of_modes
 from pilothouse.domain.messages import Metadata
 from pilothouse.domain.modes import Mode, Verdict
+from pilothouse.domain.sampling import Sampling
 from pilothouse.domain.tool_offers import ToolDescription
 from pilothouse.domain.value import MessageId
 from pilothouse.llm.base import ModelMessage, ModelRequest
@@ -156,4 +157,21 @@ def build_request(
     encode = live.dependencies.adapter.format.encode
     attachments = outline.attached if attached is None else attached
     messages = [*fragments, *(encode(message) for message in attachments)] if attachments else fragments
-    return ModelRequest(model=live.model, system=join_parts(outline.prompt), messages=messages, tools=outline.offers)
+    return ModelRequest(
+        model=live.model,
+        system=join_parts(outline.prompt),
+        messages=messages,
+        tools=outline.offers,
+        sampling=_sampling(live),
+    )
+
+
+def _sampling(live: LiveContext) -> Sampling:
+    """The sampling settings of a request. An answer never gets more than the window leaves for it."""
+    sampling = live.sampling
+    if sampling.max_output_tokens is None:
+        return sampling
+    limited: Sampling = msgspec.structs.replace(
+        sampling, max_output_tokens=min(sampling.max_output_tokens, live.budget.output_tokens)
+    )
+    return limited
