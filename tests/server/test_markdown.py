@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import aiohttp
+import msgspec
 import pytest
 
 from pilothouse.i18n.markdown import MarkdownWriter
@@ -59,6 +60,20 @@ def headings(text: str) -> list[str]:
 
 def author_headings(text: str) -> list[str]:
     return [line.split(" · ")[0].split(" (")[0] for line in headings(text)[1:]]
+
+
+async def test_the_system_prompt_is_exported_on_request_in_both_formats(tmp_path: Path) -> None:
+    world = World(tmp_path, Answer(text="Well."))
+    async with opened(world) as http:
+        context_id = await world.start("plan")
+        await world.turn(context_id)
+        (prompt,) = {request.system for request in world.model.requests}
+        option = "&include_system_prompt=true"
+        assert prompt in await exported(http, context_id, option)
+        assert prompt not in await exported(http, context_id)
+        async with http.get(f"/api/contexts/{context_id}/export?format=pilothouse{option}") as answer:
+            lines = [msgspec.json.decode(line) for line in (await answer.read()).splitlines()]
+        assert [line["content"] for line in lines if line["type"] == "system_prompt"] == [prompt]
 
 
 async def test_each_message_has_author_and_time_and_each_call_its_outcome(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ async def contexts_command(options: argparse.Namespace, runtime: Runtime, langua
     """Run an action on saved conversations. Raises: PilothouseError, OSError."""
     match options.action:
         case "export":
-            size = await write_export(runtime, options.id, options.file)
+            size = await write_export(runtime, options.id, options.file, include_system_prompt=options.system_prompt)
             print(visible(ui_text("terminal", "exported", language, file=options.file, size=size)))
             await print_export_omissions(runtime, options.id, language)
         case "import":

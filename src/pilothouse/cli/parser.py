@@ -274,6 +274,9 @@ def _contexts_parser(commands: Any) -> None:
     export = _add_command(actions, "export", "Export a complete conversation to a file", of="contexts")
     export.add_argument("id", metavar="ID", help="ID of the conversation")
     export.add_argument("file", type=Path, metavar="FILE", help="New file to write")
+    export.add_argument(
+        "--system-prompt", action="store_true", help="Include the system prompt that the model would get now"
+    )
     import_parser = _add_command(actions, "import", "Import a conversation from an exported file", of="contexts")
     import_parser.add_argument("file", type=Path, metavar="FILE", help="Exported file to read")
     import_parser.add_argument(

@@ -52,8 +52,11 @@ class MarkdownWriter:
     def _text(self, name: str) -> str:
         return ui_text("markdown", name, self._language)
 
-    def head(self, title: str | None, branch: str) -> str:
-        return f"# {_escape(title or self._text('untitled'))}\n\n{self._text('branch')}: {_code(branch)}\n"
+    def head(self, title: str | None, branch: str, system_prompt: str | None = None) -> str:
+        head = f"# {_escape(title or self._text('untitled'))}\n\n{self._text('branch')}: {_code(branch)}\n"
+        if system_prompt is None:
+            return head
+        return f"{head}\n## {self._text('system_prompt')}\n\n{_fence(system_prompt)}\n"
 
     def message(self, message: Message, calls: Mapping[CallId, CallRecord]) -> str:
         """Format a message, after an empty line; empty for a message that does not belong to the conversation."""

@@ -63,6 +63,8 @@ class ExportQuery(Value):
     """Only `pilothouse` can be imported again."""
     branch: BranchName | None = None
     """The branch to export as Markdown; the active one by default."""
+    include_system_prompt: bool = False
+    """Whether the file contains the system prompt that would be sent now."""
 
 
 class ImportQuery(Value):
@@ -143,10 +145,15 @@ def _position(cursor: str | None) -> int:
 async def export(request: RequestContext, context_id: str, query: ExportQuery) -> Response:
     if query.format == "markdown":
         content_type, extension = f"{MARKDOWN}; charset=utf-8", "md"
-        chunks = request.runtime.exports.markdown(context_id, branch=query.branch, language=request.language)
+        chunks = request.runtime.exports.markdown(
+            context_id,
+            branch=query.branch,
+            language=request.language,
+            include_system_prompt=query.include_system_prompt,
+        )
     else:
         content_type, extension = LINES, "jsonl"
-        chunks = request.runtime.exports.create(context_id)
+        chunks = request.runtime.exports.create(context_id, include_system_prompt=query.include_system_prompt)
     first = await anext(chunks)  # raises errors before the response starts
 
     async def all_chunks() -> AsyncIterator[bytes]:

@@ -11,6 +11,8 @@ from pilothouse.terminal.arguments import path_of
 from pilothouse.terminal.foreign_text import quoted
 from pilothouse.terminal.window_commands import meter_line
 
+_PROMPT_OPTION = "--system-prompt"
+
 
 async def title(runtime: Runtime, context_id: str, text: str, language: Language) -> None:
     """/title [TEXT]"""
@@ -34,11 +36,13 @@ def _usage_params(tokens: Usage) -> dict[str, object]:
     return {"input": tokens.input_tokens, "output": tokens.output_tokens, "cost": cost}
 
 
-async def export(runtime: Runtime, context_id: str, name: str, language: Language) -> None:
-    """/export [FILE]"""
-    file = name or f"{context_id}.jsonl"
+async def export(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
+    """/export [--system-prompt] [FILE]"""
+    word, _, name = rest.partition(" ")
+    includes_prompt = word == _PROMPT_OPTION
+    file = (name.strip() if includes_prompt else rest) or f"{context_id}.jsonl"
     try:
-        size = await write_export(runtime, context_id, path_of(file))
+        size = await write_export(runtime, context_id, path_of(file), include_system_prompt=includes_prompt)
     except OSError as error:
         print(visible(ui_text("terminal", "not_written", language, file=file, detail=error.strerror)))
         return
@@ -51,14 +55,14 @@ async def print_export_omissions(runtime: Runtime, context_id: str, language: La
         print(visible(translate(reason, language)))
 
 
-async def write_export(runtime: Runtime, context_id: str, path: Path) -> int:
+async def write_export(runtime: Runtime, context_id: str, path: Path, *, include_system_prompt: bool = False) -> int:
     """Export a conversation to a new file and return its size. After an error, the file is removed.
 
     Raises: FileExistsError, OSError, PilothouseError.
     """
     with path.open("xb") as file:
         try:
-            async for chunk in runtime.exports.create(context_id):
+            async for chunk in runtime.exports.create(context_id, include_system_prompt=include_system_prompt):
                 file.write(chunk)
         except BaseException:
             path.unlink()

@@ -111,7 +111,7 @@ export type ErrorMessage = { readonly type: "error"; readonly reason: Reason; re
 
 export type ExecutingTool = { readonly type: "executing_tool"; readonly tool_name: string; readonly attempt?: number; readonly running: number; readonly done: number; readonly total: number };
 
-export type ExportQuery = { readonly format?: "markdown" | "pilothouse"; readonly branch?: string | null };
+export type ExportQuery = { readonly format?: "markdown" | "pilothouse"; readonly branch?: string | null; readonly include_system_prompt?: boolean };
 
 export type Failed = { readonly type: "failed"; readonly error_message: Reason; readonly failed_at: string };
 
@@ -412,7 +412,7 @@ export interface Routes {
   "POST /api/contexts": { path: Record<string, never>; query: Record<string, never>; body: NewContext; answer: ContextView; };
   "GET /api/contexts": { path: Record<string, never>; query: { readonly limit?: number; readonly cursor?: string; readonly archived?: boolean; readonly parent?: string }; answer: PageContextSummary; };
   "GET /api/contexts/{context_id}/audit": { path: { readonly context_id: string }; query: { readonly limit?: number; readonly cursor?: string }; answer: AuditedPageAuditEntry; };
-  "GET /api/contexts/{context_id}/export": { path: { readonly context_id: string }; query: { readonly format?: "markdown" | "pilothouse"; readonly branch?: string }; answer: string; };
+  "GET /api/contexts/{context_id}/export": { path: { readonly context_id: string }; query: { readonly format?: "markdown" | "pilothouse"; readonly branch?: string; readonly include_system_prompt?: boolean }; answer: string; };
   "POST /api/contexts/import": { path: Record<string, never>; query: { readonly context_id?: string; readonly workspace?: string; readonly grants?: boolean }; body: string; answer: Imported; };
   "POST /api/contexts/{context_id}/files": { path: { readonly context_id: string }; query: { readonly name: string }; body: string; answer: Upload; };
   "GET /api/contexts/{context_id}/files": { path: { readonly context_id: string }; query: { readonly query?: string; readonly limit?: number }; answer: FoundFiles; };

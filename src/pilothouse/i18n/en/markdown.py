@@ -9,6 +9,7 @@ MARKDOWN: Mapping[str, str] = {
     "tool": "Tool",
     "untitled": "Conversation",
     "branch": "Branch",
+    "system_prompt": "System prompt",
     "call": "Action",
     "result": "Result",
     "file": "File",

@@ -33,7 +33,7 @@ TERMINAL: Mapping[str, str] = {
         "/model [NAME]    show or choose the model\n"
         "/compact         summarize earlier messages; /compact preview, undo, or WHAT TO KEEP\n"
         "/pin [off]       keep your last message when the conversation is compacted\n"
-        "/title /usage /export [FILE] /archive   manage this conversation\n"
+        "/title /usage /export [--system-prompt] [FILE] /archive   manage this conversation\n"
         "/quit            exit; the conversation is saved"
     ),
     "unknown": "Unknown command {command}. /help lists the commands.",

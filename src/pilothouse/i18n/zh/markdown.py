@@ -9,6 +9,7 @@ MARKDOWN: Mapping[str, str] = {
     "tool": "工具",
     "untitled": "对话",
     "branch": "分支",
+    "system_prompt": "系统提示词",
     "call": "操作",
     "result": "结果",
     "file": "文件",

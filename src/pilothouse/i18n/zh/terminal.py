@@ -33,7 +33,7 @@ TERMINAL: Mapping[str, str] = {
         "/model [名称]    显示或选择模型\n"
         "/compact         将较早的消息压缩为摘要；/compact preview、undo 或要保留的重点\n"
         "/pin [off]       压缩对话时保留你的上一条消息\n"
-        "/title /usage /export [文件] /archive   管理此对话\n"
+        "/title /usage /export [--system-prompt] [文件] /archive   管理此对话\n"
         "/quit            退出，对话会保留"
     ),
     "unknown": "未知命令 {command}。/help 列出可用命令。",

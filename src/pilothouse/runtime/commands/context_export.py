@@ -24,6 +24,7 @@ from pilothouse.runtime.commands.calls import CallCommands
 from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.commands.messages import MessageCommands
 from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.request.builder import make_system_prompt
 from pilothouse.storage.base import READ_BATCH_MESSAGES
 from pilothouse.tools.uploads import StoredUpload
 
@@ -44,6 +45,12 @@ class HeadLine(_Line, tag="pilothouse_context"):
 
 class CoreLine(_Line, tag="core"):
     core: ContextCore
+
+
+class SystemPromptLine(_Line, tag="system_prompt"):
+    """The system prompt that would be sent at the time of the export. An import ignores the line."""
+
+    content: str
 
 
 class BranchLine(_Line, tag="branch"):
@@ -79,14 +86,29 @@ class EndLine(_Line, tag="end"):
     """SHA-256 of every byte before this line. An import refuses a file that was cut or changed."""
 
 
-Line = HeadLine | CoreLine | BranchLine | MessageLine | CallLine | AuditLine | KeyLine | UploadLine | EndLine
+Line = (
+    HeadLine
+    | CoreLine
+    | SystemPromptLine
+    | BranchLine
+    | MessageLine
+    | CallLine
+    | AuditLine
+    | KeyLine
+    | UploadLine
+    | EndLine
+)
 
 
 class ExportCommands(CommandGroup):
     """Export a conversation, as an archive or as Markdown."""
 
-    async def create(self, context_id: str) -> AsyncIterator[bytes]:
-        """The export file, line by line. Raises: NotFound, Conflict while the context works, StoreError."""
+    async def create(self, context_id: str, *, include_system_prompt: bool = False) -> AsyncIterator[bytes]:
+        """The export file, line by line.
+
+        Raises: NotFound, Conflict while the context works, StoreError; InvalidInput where the system prompt is included
+        and cannot be made.
+        """
         store = self._pool.dependencies.store
         async with self._pool.locked(context_id) as live:
             if not live.is_resting or isinstance(live.state, WaitingForRecovery):
@@ -99,6 +121,9 @@ class ExportCommands(CommandGroup):
                 HeadLine(format=FORMAT, chain=None if audit.chain.whole else audit.chain),
                 CoreLine(core),
             ]
+            if include_system_prompt:
+                turn_branch = live.core.turn.branch if live.core.turn is not None else live.core.active_branch
+                lines.append(SystemPromptLine(await make_system_prompt(live, turn_branch)))
             for name, branch in live.branches.items():
                 lines.append(BranchLine(branch, tuple(await store.branch_ids(live.id, name))))
             message_ids = await store.message_ids(live.id)
@@ -122,15 +147,24 @@ class ExportCommands(CommandGroup):
         return tuple(upload_left_out(upload.name, upload.size) for upload, is_included in uploads if not is_included)
 
     async def markdown(
-        self, context_id: str, *, branch: str | None = None, language: Language = "en"
+        self,
+        context_id: str,
+        *,
+        branch: str | None = None,
+        language: Language = "en",
+        include_system_prompt: bool = False,
     ) -> AsyncIterator[bytes]:
-        """A branch as Markdown, as of now, in pieces. Raises: NotFound, StoreError."""
+        """A branch as Markdown, as of now, in pieces.
+
+        Raises: NotFound, StoreError; InvalidInput where the system prompt is included and cannot be made.
+        """
         live = await self._pool.find(context_id)
         name = branch or live.core.active_branch
         length = live.branches[name].length if name in live.branches else 0
         ids = await MessageCommands(self._pool).read_ids(context_id, name, limit=length)
         writer = MarkdownWriter(language)
-        yield writer.head(live.core.title, name).encode()
+        prompt = await make_system_prompt(live, name) if include_system_prompt else None
+        yield writer.head(live.core.title, name, prompt).encode()
         chain = (await read_audit(self._pool, live.id, limit=0)).chain
         if not chain.whole:
             yield f"> {translate(chain_reason(chain), language)}\n\n".encode()

@@ -74,6 +74,11 @@ def _offered_tools(live: LiveContext, offers: Sequence[ToolDescription], snapsho
     return offered_tools
 
 
+async def make_system_prompt(live: LiveContext, branch: str) -> str:
+    """The system prompt of a request now. Raises: InvalidInput for errors in a workspace's configuration files."""
+    return join_parts((await make_outline(live, branch)).prompt)
+
+
 async def _turn_metadata(live: LiveContext) -> Metadata:
     """The metadata of the message that opened the turn; empty for a message that the model must not see."""
     turn = live.core.turn
