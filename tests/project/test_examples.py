@@ -17,9 +17,18 @@ SCRIPT = {
         {"text": "They cost 8 euros."},
     ]
 }
+REMEMBERS = {
+    "turn": [
+        {"text": "Hello, Ada."},
+        {"calls": [{"tool": "remember", "arguments": {"file": "notes.txt"}}]},
+        {"text": "I have written it down."},
+    ]
+}
+SCRIPTS = {"own_tool.py": SCRIPT, "remember.py": REMEMBERS}
 OUTPUTS = {
     "embed.py": ["may it run? List Directory", "here.txt"],
     "own_tool.py": ["price {'fruit': 'pears', 'kilos': 2} executed", "They cost 8 euros."],
+    "remember.py": ["I have written it down.", "My name is Ada.\nPlease remember that."],
     "own_adapter.py": ["is anybody there?"],
     "approval_loop.py": ["[list_directory: executed]", "here.txt"],
 }
@@ -32,8 +41,8 @@ def test_every_example_is_run() -> None:
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_an_example_runs(tmp_path: Path, name: str) -> None:
     (tmp_path / "here.txt").touch()
-    (tmp_path / "script.json").write_text(json.dumps(SCRIPT))
-    model = f"scripted:{tmp_path / 'script.json'}" if name == "own_tool.py" else "demo"
+    (tmp_path / "script.json").write_text(json.dumps(SCRIPTS.get(name)))
+    model = f"scripted:{tmp_path / 'script.json'}" if name in SCRIPTS else "demo"
     own = {"PILOTHOUSE_DATA_DIR": str(tmp_path / "data"), "PILOTHOUSE_CONFIG": str(tmp_path / "none.toml")}
     process = subprocess.run(
         [sys.executable, EXAMPLES / name],
@@ -44,5 +53,5 @@ def test_an_example_runs(tmp_path: Path, name: str) -> None:
         timeout=HANG_SECONDS,
     )
     assert process.returncode == 0, process.stderr
-    for line in OUTPUTS[name]:
-        assert line in process.stdout
+    for text in OUTPUTS[name]:
+        assert text in process.stdout

@@ -12,6 +12,7 @@ from pilothouse.domain.calls import Effect, PreviewKind
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.command_line import CommandLine
 from pilothouse.domain.errors import ToolError
+from pilothouse.domain.messages import Role
 from pilothouse.domain.tool_offers import Category as Category
 from pilothouse.domain.value import CallId, Value
 from pilothouse.sandbox.workspace import Workspace
@@ -60,6 +61,27 @@ class UserQuestion(Value):
     multiple: bool = False
 
 
+class ConversationMessage(Value):
+    """A message of a conversation, as a tool reads it."""
+
+    role: Role
+    content: str
+    """The text that the model gets of the message, as far as the message is text."""
+    tool: str | None = None
+    """The tool whose result the message is."""
+    is_cut: bool = False
+    """Whether the beginning of the content is left out."""
+
+
+MAX_READ_MESSAGES = 200
+MAX_READ_CHARACTERS = 200_000
+ConversationReader = Callable[[int, int], Awaitable[tuple[ConversationMessage, ...]]]
+
+
+async def _no_conversation(_messages: int, _characters: int) -> tuple[ConversationMessage, ...]:
+    return ()
+
+
 class ToolContext(Value):
     """The surroundings of a running call, and the services that the runtime offers to it."""
 
@@ -85,6 +107,20 @@ class ToolContext(Value):
     """The earlier calls of the same round that were executed, whether shown or not."""
     add_remark: Callable[[Reason], None] = lambda _: None
     """Adds a remark for the person. The remark is shown whether the call succeeds or fails."""
+
+    conversation: ConversationReader = _no_conversation
+    """Reads the conversation for `read_conversation`."""
+
+    async def read_conversation(self, messages: int = 20, characters: int = 20_000) -> tuple[ConversationMessage, ...]:
+        """The last messages of the branch that the call belongs to, oldest first: at most so many, and with at most so
+        many characters together. Up to MAX_READ_MESSAGES and MAX_READ_CHARACTERS can be read.
+
+        They are the messages that the model gets. Messages that a processor holds or has refused, the model's
+        reasoning, and other conversations, also those of sub-agents, are never among them.
+        """
+        return await self.conversation(
+            max(0, min(messages, MAX_READ_MESSAGES)), max(0, min(characters, MAX_READ_CHARACTERS))
+        )
 
     @property
     def tell(self) -> Callable[[str], None]:

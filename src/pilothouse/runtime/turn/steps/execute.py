@@ -18,6 +18,7 @@ from pilothouse.runtime.authorization.call_inspection import prepare
 from pilothouse.runtime.authorization.policy_snapshot import current_snapshot
 from pilothouse.runtime.authorization.results import end_call
 from pilothouse.runtime.context.draft import Draft
+from pilothouse.runtime.request.conversation import read_conversation
 from pilothouse.runtime.turn.elicitation import elicit
 from pilothouse.runtime.turn.live_output import LiveOutput
 from pilothouse.runtime.turn.round import Next, Round
@@ -140,6 +141,7 @@ async def _outcome(turn: Turn, round_: Round, call: CallRecord) -> Outcome:
             artifacts=live.files.artifacts,
             shown_before=frozenset(other.id for other in earlier if _was_shown(other)),
             executed_before=frozenset(other.id for other in earlier),
+            conversation=lambda messages, characters: read_conversation(live, turn.open.branch, messages, characters),
             add_remark=lambda reason: live.pending.messages.append(turn.progress_notice(reason, round_)),
         )
     except PilothouseError as error:
