@@ -20,6 +20,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.system.ambient import Ambient, SystemAmbient, timestamp
 from pilothouse.tools.base import Category, Tool
 from pilothouse.tools.builtin import builtin_tools
+from pilothouse.tools.extensions import load_processors, load_scorer
 from pilothouse.tools.function_tools import tools_of_file, tools_of_packages
 from pilothouse.tools.mcp.definitions import mcp_server_warnings, read_definitions
 from pilothouse.tools.mcp.servers import AcceptedTools, MCPServers
@@ -54,6 +55,9 @@ def build_runtime(
     tracing = tracing_from(environment, ambient, lambda context_id: runtime.contexts.model_in_memory(context_id))
     registry = Registry(configured_tools(settings, environment, tools))
     handle = provider.handle()
+    folder = configuration.user_file.parent
+    scorer = configuration.file.window.scorer
+    own_scorer: dict[str, Any] = {"importance": load_scorer(scorer, folder)} if scorer is not None else {}
     runtime = Runtime(
         RuntimeDependencies(
             store=store or open_file_store(settings, ambient),
@@ -74,7 +78,8 @@ def build_runtime(
             mcp_servers=_mcp_servers(settings, environment, registry, ambient),
             titles=handle.titles,
             limits=limits or _limits(settings),
-            processors=processors,
+            processors=[*load_processors(configuration.file.processors, folder), *processors],
+            **own_scorer,
             private_folders=_private_folders(settings),
             baseline_cache=settings.data_dir / "cache" / "baselines",
             undo=UndoLimits(**msgspec.structs.asdict(configuration.file.undo)),

@@ -29,6 +29,7 @@ OUTPUTS = {
     "embed.py": ["may it run? List Directory", "here.txt"],
     "own_tool.py": ["price {'fruit': 'pears', 'kilos': 2} executed", "They cost 8 euros."],
     "remember.py": ["I have written it down.", "My name is Ada.\nPlease remember that."],
+    "own_processor.py": ["My key is [key]."],
     "own_adapter.py": ["is anybody there?"],
     "approval_loop.py": ["[list_directory: executed]", "here.txt"],
 }

@@ -86,9 +86,12 @@ def budget_of(document: TomlDocument, file: UserFile) -> Budget:
     """Raises: InvalidInput."""
     fields = _set_fields(file.window)
     fields.pop("token_budget", None)
+    scorer = fields.pop("scorer", None)
     budget = Budget(**fields)
     if budget.target >= budget.trigger:
         document.fail(("window", "target"), "The target must be below the trigger.", f"less than {budget.trigger}")
+    if scorer is not None and budget.strategy != "importance":
+        document.fail(("window", "scorer"), "Only the strategy importance has a scorer.", 'strategy = "importance"')
     return budget
 
 

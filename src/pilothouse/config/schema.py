@@ -146,6 +146,8 @@ class WindowTable(TomlTable, frozen=True):
     strategy: CompressionStrategy | None = None
     auto_compress: bool | None = None
     """Whether the conversation is compressed without a command."""
+    scorer: str | None = None
+    """The scorer of the strategy `importance`: the name of an installed one, or `FILE.py:NAME`."""
 
 
 class OverviewTable(TomlTable, frozen=True):
@@ -228,6 +230,8 @@ class UserFile(ProjectFile, frozen=True):
     language: Language | None = None
     plan_commands: Literal["none", "read_only"] = "none"
     """The commands that plan mode may run."""
+    processors: tuple[str, ...] = ()
+    """Functions that may change or refuse each message of the user, as `FILE.py:NAME`."""
     roots: tuple[Any, ...] = ()
     """Folders outside the workspace that tools may access."""
     limits: LimitsTable = LimitsTable()

@@ -276,6 +276,7 @@ class Code(StrEnum):
     GIT_OTHER = "git_other"
     TOOL_NEEDS = "tool_needs"
     TOOL_TWICE = "tool_twice"
+    INVALID_EXTENSION = "invalid_extension"
     INVALID_TOOL = "invalid_tool"
     UNKNOWN_SERVER = "unknown_server"
     TRUST_CHANGED = "trust_changed"

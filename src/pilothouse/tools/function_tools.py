@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from importlib import metadata
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any, get_type_hints
 
 import msgspec
@@ -98,14 +99,20 @@ def _parameters(function: Function, name: str) -> type[msgspec.Struct]:
         raise InvalidInput(Code.INVALID_TOOL, tool=name, detail=str(error)) from error
 
 
+def module_of_file(path: Path) -> ModuleType:
+    """A Python file of the person as a module. Raises: any exception of the file's code."""
+    spec = spec_from_file_location(f"pilothouse_own_{path.stem}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise FileNotFoundError(f"{path} isn't a Python file")
+    module = sys.modules[spec.name] = module_from_spec(spec)  # `get_type_hints` looks here for the file's types
+    spec.loader.exec_module(module)
+    return module
+
+
 def tools_of_file(path: Path) -> list[Tool[Any]]:
     """Every tool that a Python file of the person defines. Raises: InvalidInput."""
-    spec = spec_from_file_location(f"pilothouse_own_{path.stem}", path)
     try:
-        if spec is None or spec.loader is None or not path.is_file():
-            raise FileNotFoundError(f"{path} isn't a Python file")
-        module = sys.modules[spec.name] = module_from_spec(spec)  # `get_type_hints` looks here for the file's types
-        spec.loader.exec_module(module)
+        module = module_of_file(path)
     except Exception as error:  # the person's own code may raise anything
         raise InvalidInput(Code.INVALID_TOOL, tool=str(path), detail=f"{type(error).__name__}: {error}") from error
     return [value for value in vars(module).values() if isinstance(value, FunctionTool)]

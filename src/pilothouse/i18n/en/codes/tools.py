@@ -94,6 +94,7 @@ TOOLS: Mapping[Code, str] = {
     Code.UNKNOWN_CELL: "{path!r} has no cell {cell!r}. It has {count} cells, counted from 0.",
     Code.TOOL_NEEDS: "The tool {tool} can't be used: it needs {needs}, which is missing.",
     Code.TOOL_TWICE: "Two tools have the name {tool!r}. Rename one of them.",
+    Code.INVALID_EXTENSION: "{name!r} can't be loaded: {detail}.",
     Code.INVALID_TOOL: "{tool!r} can't be used as a tool: {detail}.",
     Code.UNKNOWN_SERVER: "Unknown MCP server {server!r}. Available: {allowed}.",
     Code.TRUST_CHANGED: "The settings in {folder!r} have changed since they were shown. Review them again.",

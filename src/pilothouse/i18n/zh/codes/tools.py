@@ -63,6 +63,7 @@ TOOLS: Mapping[Code, str] = {
     Code.UNKNOWN_CELL: "{path!r} 没有单元格 {cell!r}。共有 {count} 个单元格，从 0 开始计数。",
     Code.TOOL_NEEDS: "无法使用工具 {tool}：缺少 {needs}。",
     Code.TOOL_TWICE: "有两个工具都叫 {tool!r}。请重命名其中一个。",
+    Code.INVALID_EXTENSION: "无法加载 {name!r}：{detail}。",
     Code.INVALID_TOOL: "{tool!r} 不能用作工具：{detail}。",
     Code.UNKNOWN_SERVER: "未知的 MCP 服务器 {server!r}。可选：{allowed}。",
     Code.TRUST_CHANGED: "{folder!r} 中的项目设置在显示之后发生了更改。请重新查看。",
