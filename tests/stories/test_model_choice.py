@@ -122,7 +122,7 @@ async def test_a_smaller_model_compresses_the_history_of_a_larger_one(tmp_path: 
     facts = {"test": ModelFacts(window=100_000), "tiny": ModelFacts(window=4_000)}
     world = SmallWindowWorld(tmp_path, models=["tiny"], catalog=ModelCatalog(facts))
     context_id = await world.start()
-    for number in range(20):
+    for number in range(21):
         await world.turn(context_id, f"{number} {WORDS}")
     assert await world.summaries(context_id) == []
     await world.runtime.contexts.change(context_id, model="tiny")
