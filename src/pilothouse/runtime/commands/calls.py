@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from pilothouse.domain.calls import OPEN_STATUSES, Approval, CallRecord, Status, fingerprint_of
+from pilothouse.domain.calls import OPEN_STATUSES, Approval, CallRecord, Status, call_digest, fingerprint_of
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import ContextQuery
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreDamaged, StoreRefused
@@ -109,12 +109,20 @@ async def _inspect_edits(
         record = live.calls.get(CallId(decision.id))
         if record is not None and decision.arguments is not None and decision.arguments != record.arguments:
             preview = previewed.get(decision.id)
-            if preview is None or preview.fingerprint != fingerprint_of(preview.tool, decision.arguments):
+            if preview is None or not _is_preview_of(preview, live, record, decision.arguments):
                 preview = await reinspect_call(live, record, deepcopy(decision.arguments))
             if decision.edited_digest not in (None, preview_digest(preview)):
                 raise Conflict(Code.DIGEST_CHANGED, call_id=decision.id)
             edited[decision.id] = own_copy(preview)
     return edited
+
+
+def _is_preview_of(preview: CallRecord, live: LiveContext, record: CallRecord, arguments: dict[str, Any]) -> bool:
+    """Whether a preview shows a call of the context with these arguments: the caller may have changed the arguments of
+    the preview since, or those of the decision with them."""
+    fingerprint = fingerprint_of(record.tool, arguments)
+    digest = call_digest(live.id, record.id, live.core.workspace, fingerprint)
+    return preview.digest == digest and preview.arguments == arguments
 
 
 async def _decisions_for_pending(
@@ -372,7 +380,7 @@ class CallCommands(CommandGroup):
         ]
         page_ids = ids[: limit if status is None else _MAX_CALLS_SEARCHED]
         stored = await self._pool.dependencies.store.calls(live.id, page_ids)
-        items = tuple(call for call in stored if status is None or call.status == status)[:limit]
+        items = tuple(own_copy(call) for call in stored if status is None or call.status == status)[:limit]
         last_id = items[-1].id if len(items) == limit else page_ids[-1] if page_ids else None
         return CallPage(items, next=last_id if last_id is not None and last_id != ids[-1] else None)
 

@@ -29,6 +29,7 @@ from pilothouse.runtime.authorization.policy_snapshot import end_elevation as en
 from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.context.snapshot import own_copy
 from pilothouse.runtime.dependencies import RuntimeDependencies
 from pilothouse.runtime.notices import system_notice
 from pilothouse.runtime.pool import ContextPool
@@ -83,7 +84,7 @@ class ModeCommands(CommandGroup):
         Raises: InvalidInput, NotFound.
         """
         live = await self._pool.find(context_id)
-        return _would_start(live, live, self._pool.dependencies.modes.named(mode))
+        return list(map(own_copy, _would_start(live, live, self._pool.dependencies.modes.named(mode))))
 
     async def set_policy(self, context_id: str, policy: Policy | None, *, by: str = "local") -> ModeSwitch:
         """Set the context's own approval policy; None restores the person's preference. Raises: NotFound,

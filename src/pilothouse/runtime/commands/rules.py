@@ -31,6 +31,7 @@ from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.commands.modes import change_policy, redecide_descendants
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.context.snapshot import own_copy
 from pilothouse.runtime.pool import ContextPool
 from pilothouse.system.ambient import timestamp
 
@@ -71,7 +72,11 @@ class RuleCommands(CommandGroup):
         live = await self._pool.find(context_id)
         pending = [call for call in live.draft().round_calls() if call.status == "pending" and not call.is_question]
         decisions = [(call, _decide_with(live, rule, call)) for call in pending]
-        return [call for call, decision in decisions if decision.verdict is Verdict.ALLOW and decision.rule == rule.id]
+        return [
+            own_copy(call)
+            for call, decision in decisions
+            if decision.verdict is Verdict.ALLOW and decision.rule == rule.id
+        ]
 
     async def give(
         self,

@@ -38,8 +38,8 @@ class ContextSnapshot:
     state: State
     version: int
     branches: Mapping[str, Branch]
-    records: tuple[CallRecord, ...]
-    """The runtime's own records of the open turn's calls. Use `calls`."""
+    _records: tuple[CallRecord, ...]
+    """The runtime's own records of the open turn's calls."""
     damage: tuple[Reason, ...]
     """Damage of the stored data. Until a person accepts it, every call asks."""
     is_driven: bool
@@ -61,7 +61,7 @@ class ContextSnapshot:
     @property
     def calls(self) -> dict[CallId, CallRecord]:
         """The calls of the open turn."""
-        return {record.id: own_copy(record) for record in self.records}
+        return {record.id: own_copy(record) for record in self._records}
 
     @property
     def is_resting(self) -> bool:
@@ -75,7 +75,7 @@ def snapshot_of(live: LiveContext) -> ContextSnapshot:
         state=live.state,
         version=live.version,
         branches=MappingProxyType(dict(live.branches)),
-        records=tuple(live.calls.values()),
+        _records=tuple(live.calls.values()),
         damage=live.damage,
         is_driven=live.task is not None,
         is_waiting=live.is_waiting(),
