@@ -42,6 +42,8 @@ BOUNDED: Mapping[str, str] = {
         "matched at one place only",
     ),
 }
+AT_THE_END = {"pilothouse.domain.deception.padding._STRETCH"}
+"""Patterns that end with a possessive repetition of several items: nothing follows that could be found elsewhere."""
 SEARCHES = frozenset({"search", "sub", "subn", "split", "findall", "finditer"})
 _SAMPLES = {
     signs.CATEGORY_SPACE: " ",
@@ -212,6 +214,33 @@ def test_every_pattern_takes_linear_time_on_long_runs() -> None:
 
 def test_no_backtracking_repetition_is_nested_in_another() -> None:
     assert [place for pattern, place in _patterns().items() if _gives_back_twice(_parsed(pattern))] == []
+
+
+def _repeats_sequence(nodes: Any) -> bool:
+    """Whether a possessive quantifier repeats several items. Python before 3.11.5 goes on behind the part of them that
+    was found, where a repetition fails in its middle; an atomic group (`(?>(?:…)*)`) goes back."""
+    for kind, content in nodes:
+        if kind is signs.POSSESSIVE_REPEAT and len(content[2]) > 1:
+            return True
+        inner: list[Any] = []
+        if kind in (signs.MAX_REPEAT, signs.MIN_REPEAT, signs.POSSESSIVE_REPEAT):
+            inner = [content[2]]
+        elif kind in (signs.ASSERT, signs.ASSERT_NOT):
+            inner = [content[1]]
+        elif kind is signs.ATOMIC_GROUP:
+            inner = [content]
+        elif kind is signs.SUBPATTERN:
+            inner = [content[3]]
+        elif kind is signs.BRANCH:
+            inner = content[1]
+        if any(map(_repeats_sequence, inner)):
+            return True
+    return False
+
+
+def test_no_possessive_quantifier_repeats_a_sequence() -> None:
+    places = {place for pattern, place in _patterns().items() if _repeats_sequence(_parsed(pattern))}
+    assert places == AT_THE_END
 
 
 def test_every_listed_exception_is_an_existing_pattern() -> None:

@@ -24,7 +24,7 @@ _PATH_PART = re.compile(r"""\.([A-Za-z0-9_]+)|\[(\d+|\.\.\.)\]""")
 _KEY_PATTERN = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 # A string does not start after a backslash: otherwise each of many \" would start a match that never ends.
 _SINGLE_LINE_STRING = re.compile(r"""(?<!["\\])"(?!"")(?:[^"\\]|\\.)*+"(?!"")|(?<!')'(?!'')[^']*+'(?!'')""")
-_KEY_PATH_PATTERN = rf"{_KEY_PATTERN}(?:\s*+\.\s*+{_KEY_PATTERN})*+"
+_KEY_PATH_PATTERN = rf"{_KEY_PATTERN}(?>(?:\s*+\.\s*+{_KEY_PATTERN})*)"
 _HEADER = re.compile(rf"^\s*(\[\[?)\s*({_KEY_PATH_PATTERN})\s*\]\]?")
 _ASSIGNMENT = re.compile(rf"^\s*({_KEY_PATH_PATTERN})\s*=")
 

@@ -13,7 +13,7 @@ _HEADER = re.compile(rb'\[\s*([a-z0-9.-]+)\s*(?:"([^"\\\[\]]*)"\s*)?\]', re.IGNO
 _SETTING = re.compile(rb"([a-z][a-z0-9-]*)\s*(?:=\s*([^\0]*))?", re.IGNORECASE)
 _BOOLEAN = re.compile(r"true|yes|on|1|false|no|off|0|", re.IGNORECASE)
 _FALSE = re.compile(r"false|no|off|0", re.IGNORECASE)
-_ADDRESS = re.compile(r"(?:(?:https?|ssh|git)://(?!-)|(?:[\w.-]++@)?+[A-Za-z0-9][\w.-]++:(?!:|//))[^\"\\\s]*+")
+_ADDRESS = re.compile(r"(?:(?:https?|ssh|git)://(?!-)|(?>(?:[\w.-]++@)?)[A-Za-z0-9][\w.-]++:(?!:|//))[^\"\\\s]*+")
 """The address of a repository on another machine. A push to a folder runs the hooks in it, and `ext::` runs a
 program."""
 

@@ -51,7 +51,7 @@ _TAKES_CODE = re.compile(
 )
 _MAX_LOOK_BACK_CHARACTERS = 100
 _DELIMITER = re.compile(r"\A\t*\w+")  # at the end of a here-document
-_WRITES_CONTENT = re.compile(r"\s*(?:(?:sudo|then|else|do|\{)\s+)*+(?:cat|tee)\b[^|]*\Z")
+_WRITES_CONTENT = re.compile(r"\s*(?>(?:(?:sudo|then|else|do|\{)\s++)*)(?:cat|tee)\b[^|]*\Z")
 
 
 def parts_of(command: str) -> list[CommandPart]:

@@ -64,7 +64,7 @@ _FETCHING = names(
 _COPY_OPTION = re.compile(r"-[rRapvfiudLPH]+")
 _MIN_ABBREVIATION = len("--a")
 _CONTAINER_PROGRAMS = names("docker podman")
-_MODE = re.compile(r"0?0?[0-7][0-7][0145]|[ugoa]*+[-=+][rwxX]*+(?:,[ugoa]*+[-=+][rwxX]*+)*+")
+_MODE = re.compile(r"0?0?[0-7][0-7][0145]|[ugoa]*+[-=+][rwxX]*+(?>(?:,[ugoa]*+[-=+][rwxX]*+)*)")
 _OPENS_TO_ALL = re.compile(r"(?:^|,)(?:[ug]*[oa][ugoa]*)[+=][rxX]*w")
 
 

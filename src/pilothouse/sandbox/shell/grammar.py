@@ -456,7 +456,7 @@ def _are_spaced(test: Node, leaves: list[Node]) -> bool:
     ends = [1, *(leaf.end_byte - test.start_byte for leaf in leaves)]
     starts = [*(leaf.start_byte - test.start_byte for leaf in leaves), len(source) - 1]
     gaps = [source[end:start] for end, start in zip(ends, starts, strict=True)]
-    return all(re.fullmatch(rb"(?:\\\n)*+[ \t](?:[ \t]|\\\n)*+", gap) for gap in gaps)
+    return all(re.fullmatch(rb"(?>(?:\\\n)*)[ \t](?>(?:[ \t]|\\\n)*)", gap) for gap in gaps)
 
 
 def _spans_lines(node: Node) -> bool:

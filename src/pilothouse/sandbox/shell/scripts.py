@@ -120,8 +120,8 @@ MAX_SCRIPT_CHARACTERS = 2_000
 """A longer script of sed or awk is not parsed, and may do anything."""
 # Every repetition is possessive: with backtracking, the expression would try every way to divide a run of blanks.
 _BLANKS = r"[^\S\n]*+"
-_ADDRESS = r"(?:\d++(?:~\d++)?+|\$|/(?:[^/\\\n]|\\.)*+/[IM]*+)"
-_SED_ADDRESSES = rf"(?:{_ADDRESS}(?:\s*+,\s*+(?:{_ADDRESS}|[+~]\d++))?+\s*+!?+)?+"
+_ADDRESS = r"(?:\d++(?>(?:~\d++)?)|\$|/(?>(?:[^/\\\n]|\\.)*)/[IM]*+)"
+_SED_ADDRESSES = rf"(?>(?:{_ADDRESS}(?>(?:\s*+,\s*+(?:{_ADDRESS}|[+~]\d++))?)\s*+!?+)?)"
 _SED_SIMPLE = rf"[pPdDnNgGhHxF=]|[qQlL]{_BLANKS}\d*+"
 _SED_CHANGES = "|".join(
     rf"[sy]{mark}(?:[^{mark}\\\n]|\\.)*+{mark}(?:[^{mark}\\\n]|\\.)*+{mark}[gpiIM\d]*+"

@@ -9,7 +9,7 @@ from pilothouse.domain.command_line import UNKNOWN_WORD
 from pilothouse.sandbox.shell.grammar import MAX_UNTRIED_CHARACTERS, Reading, TrialFailed, parse
 
 _ENTERING = re.compile(r"\s*cd[ \t]+(?:--[ \t]+)?(?P<folder>[\w./@%+,][\w./@%+,-]*)[ \t]*&&\s*(?P<rest>.+)", re.DOTALL)
-_SWITCHES = re.compile(r"\s*+(?:(?:CI|DEBUG|VERBOSE|FORCE_COLOR)=[a-z0-9]++[ \t]++)++(?=[a-z./])")
+_SWITCHES = re.compile(r"\s*+(?>(?:(?:CI|DEBUG|VERBOSE|FORCE_COLOR)=[a-z0-9]++[ \t]++)+)(?=[a-z./])")
 """Variables that only switch something on or off: their values name no code."""
 _BACKGROUND = re.compile(r"(?<![&>])&(?![&>])")
 """`cd a && x & y` runs `y` outside of `a`."""

@@ -44,7 +44,7 @@ _PLAIN_WORDS = {
 # The first word of tar holds options with or without `-`. None of these letters takes a program (`I`, `F`).
 _PLAIN_FIRST_WORDS = {"tar": re.compile(r"-?[cxt][vzjJapPkm]*f")}
 _PLAIN_COMMANDS = {
-    **dict.fromkeys(("pip", "pip3"), re.compile(r"(?:list|freeze|show|check|--version|-V)(?: [\w.-]++)*+")),
+    **dict.fromkeys(("pip", "pip3"), re.compile(r"(?:list|freeze|show|check|--version|-V)(?>(?: [\w.-]++)*)")),
     **dict.fromkeys(("npm", "node", "docker", "python", "python3"), re.compile(r"--version|-v|-V")),
 }
 _STARTS_NOTHING = names("echo printf test true false pwd exit cd : [ [[")

@@ -14,7 +14,7 @@ _UNREADABLE_NOTE = "[some files could not be read]"
 # The output format. A notice in between names a file that turns out to be binary; the empty last line of a file without
 # a final line feed has no column. File names appear in these lines and may contain the same words, so that the patterns
 # must be unambiguous: no record matches as a notice.
-_BINARY_NOTICE = rb"(?:[^\0\n]*: (?:WARNING: stopped searching binary|binary file matches)[^\0\n]*+\n)*+"
+_BINARY_NOTICE = rb"(?>(?:(?=[^\0\n]*: (?:WARNING: stopped searching binary|binary file matches))[^\0\n]*+\n)*)"
 _RECORD = re.compile(_BINARY_NOTICE + rb"\./([^\0]+)\0(\d+)\0(?:(\d+)\0)?([^\0\n]*)\n")
 _END = re.compile(_BINARY_NOTICE + rb"\n(?:[^\0\n]++\n)*?(\d+) files searched\n")
 

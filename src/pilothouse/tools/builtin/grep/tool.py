@@ -38,7 +38,7 @@ _ENCODING_TIMEOUT_SECONDS = 4.0
 _MAX_LISTED_BYTES = 16 * 1024 * 1024
 _CHUNK_BYTES = 16 * 1024
 # A glob with the same meaning in ripgrep. Our own matcher filters the results in any case.
-_RIPGREP_GLOB = re.compile(r"[\w.*-]*(?:\{\w++(?:,\w++)++\})?", re.ASCII)
+_RIPGREP_GLOB = re.compile(r"[\w.*-]*(?:\{\w++(?>(?:,\w++)+)\})?", re.ASCII)
 
 _FILE_FLAGS = (
     *("--no-config", "--hidden", "--no-require-git", "--no-ignore-global", "--no-ignore-exclude", "--glob=!.git"),
