@@ -174,6 +174,28 @@ async def test_without_full_confinement_only_strict_commands_run_without_approva
     assert (await whole.prepare(ExecuteArguments("git status"), workspace)).effect == "read_only"
 
 
+@pytest.mark.parametrize("kernel", INCOMPLETE)
+@pytest.mark.parametrize(
+    "line", ["jq . data.json", "ls && jq --version", "egrep x data.json", "find . -exec jq . {} +"]
+)
+async def test_without_full_confinement_a_program_that_the_folder_chooses_asks(
+    tmp_path: Path, kernel: Kernel, line: str
+) -> None:
+    """A shim of asdf starts the program that `.tool-versions` names, whatever the name of the shim says."""
+    (work := tmp_path / "work").mkdir()
+    shims = tmp_path / "shims"
+    shims.mkdir()
+    for name in ("jq", "grep"):
+        (shims / name).write_text("#!/usr/bin/env bash\nexec asdf exec\n")
+        (shims / name).chmod(0o755)
+    here, workspace = Execute({**os.environ, "PATH": f"{shims}:{PATH}"}, kernel=kernel), Workspace(work)
+    assert (await here.prepare(ExecuteArguments(line), workspace)).effect == "mutating"
+    with pytest.raises(ToolError, match="incomplete"):
+        await use(workspace, line, confined=True, kernel=kernel, path=f"{shims}:{PATH}")
+    without_shims = Execute({**os.environ, "PATH": PATH}, kernel=kernel)
+    assert (await without_shims.prepare(ExecuteArguments(line), workspace)).effect == "read_only"
+
+
 @pytest.mark.parametrize(("kernel", "status"), [(Kernel(landlock=5), "pending"), (Kernel(1, filter=True), "executed")])
 async def test_review_asks_about_commands_that_the_kernel_cannot_confine(
     tmp_path: Path, kernel: Kernel, status: str

@@ -298,6 +298,60 @@ def test_programs_that_read_their_version_from_the_folder_are_reported(workspace
     assert not may_change(workspace, "python3 --version", installed)
 
 
+@pytest.mark.parametrize("manager", ["aqua-proxy", "corepack/dist/npm.js", "swiftly", "chooser", "python3-chooser/x"])
+def test_a_link_to_a_program_of_another_name_may_read_its_version_from_the_folder(
+    workspace: Path, tmp_path: Path, manager: str
+) -> None:
+    program(tmp_path / "managers" / manager, "\x7fELF")
+    (tmp_path / "links").mkdir()
+    for name in ("python3", "npm"):
+        (tmp_path / "links" / name).symlink_to(tmp_path / "managers" / manager)
+    path = f"{tmp_path}/links:{SYSTEM_PATH}"
+    assert may_change(workspace, "python3 --version", path)
+    assert may_change(workspace, "npm run hello", path)
+
+
+@pytest.mark.parametrize("target", ["python3.12", "python", "python3-real", "busybox"])
+def test_a_link_to_the_same_program_starts_that_program(workspace: Path, tmp_path: Path, target: str) -> None:
+    program(tmp_path / "real" / target, "\x7fELF")
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links/python3").symlink_to(tmp_path / "real" / target)
+    assert not may_change(workspace, "python3 --version", f"{tmp_path}/links:{SYSTEM_PATH}")
+
+
+@pytest.mark.parametrize(
+    ("line", "shim"),
+    [
+        *(
+            ("./tool", "python3"),
+            ("cat README | ./tool", "python3"),
+            ("npm run hello", "node"),
+            ("egrep x README", "grep"),
+        ),
+        *(("zcat a.gz", "gzip"), ("ls | xargs", "echo"), ("tar czf a.tgz sub", "gzip"), ("git push", "ssh")),
+    ],
+)
+def test_a_shim_that_another_program_starts_is_reported(workspace: Path, tmp_path: Path, line: str, shim: str) -> None:
+    """The interpreter of a script, and the programs that installed ones start by name."""
+    npm = program(tmp_path / "lib/npm", "#!/usr/bin/env node\n").partition(":")[0]
+    path = f"{npm}:{SYSTEM_PATH}"
+    program(tmp_path / "bin/node", "\x7fELF")
+    assert not may_change(workspace, line, f"{tmp_path}/bin:{path}")
+    shims = program(tmp_path / "asdf/shims" / shim, "#!/usr/bin/env bash\nexec asdf exec\n").partition(":")[0]
+    assert may_change(workspace, line, f"{shims}:{tmp_path}/bin:{path}")
+
+
+@pytest.mark.parametrize(
+    "first_line", ["#!/usr/bin/env -S python3 -u", "#!{shims}/python3", "#!/usr/bin/env X=1 python3"]
+)
+def test_a_script_that_names_a_shim_in_its_first_line_is_reported(
+    workspace: Path, tmp_path: Path, first_line: str
+) -> None:
+    shims = program(tmp_path / "asdf/shims/python3", "#!/usr/bin/env bash\nexec asdf exec\n").partition(":")[0]
+    program(workspace / "named", first_line.format(shims=shims) + "\nprint(1)\n")
+    assert may_change(workspace, "./named", f"{shims}:{SYSTEM_PATH}")
+
+
 def test_programs_of_the_workspace_on_the_path_are_reported(workspace: Path) -> None:
     inside = program(workspace / "bin/ls")
     assert may_change(workspace, "ls", inside)

@@ -24,6 +24,7 @@ from pilothouse.tools.base import Arguments, CallPreview, Category, PathText, To
 from pilothouse.tools.builtin.round_writes import NO_WRITES, RoundWrites, writes_of_calls
 from pilothouse.tools.command.command_files import CommandFiles, inspect_files, is_same
 from pilothouse.tools.command.command_limits import CommandLimits
+from pilothouse.tools.command.installed_programs import InstalledPrograms
 from pilothouse.tools.command.shell import Sandbox, Shell, temporary_folder
 from pilothouse.tools.threads import in_thread
 from pilothouse.tools.undo.command_recorder import CommandRecorder
@@ -80,7 +81,7 @@ class Execute:
             with in_shell.directory(arguments.cwd) as fd:
                 files = self._files(classification, arguments.cwd, in_shell, fd, NO_WRITES)
         return CallPreview(
-            effect="read_only" if self._only_reads(classification) else "mutating",
+            effect="read_only" if self._only_reads(classification, workspace) else "mutating",
             violation=violation,
             preview=arguments.command,
             shown_arguments=("command",),
@@ -90,11 +91,21 @@ class Execute:
             ask=limits.approval_reason() if violation is None else None,
         )
 
-    def _only_reads(self, classification: Classification) -> bool:
+    def _only_reads(self, classification: Classification, workspace: Workspace) -> bool:
         """Whether the line runs without approval. Where the kernel cannot enforce every promise, only lines qualify
         whose programs need no enforcement."""
-        harmless = classification.read_only if self._kernel.is_complete else classification.strict
+        harmless = classification.read_only if self._kernel.is_complete else self._is_strict(classification, workspace)
         return harmless and processes.shell().endswith("bash")
+
+    def _is_strict(self, classification: Classification, workspace: Workspace) -> bool:
+        """Whether the line only reads without a sandbox. The name of a program says so only of an installed one: a shim
+        starts the program that a file of the folder names."""
+        root = str(workspace.root)
+        path = confinement.path_outside_workspace(self._environment.get("PATH", os.defpath), root)
+        programs = InstalledPrograms(path, root)
+        return classification.strict and all(
+            words and programs.is_installed(words[0]) for words in classification.commands
+        )
 
     def _line(self, classification: Classification, workspace: Workspace) -> CommandLine:
         """The command line that rules match. A program inside the workspace never matches a rule for a program name."""
@@ -123,7 +134,8 @@ class Execute:
         classification: Classification = await in_thread(classify, arguments.command)
         if context.confined:
             # The call may have been decided before a restart, on a kernel that kept more promises.
-            if not self._kernel.is_complete and not classification.strict:
+            is_enforced = self._kernel.is_complete
+            if not is_enforced and not await in_thread(self._is_strict, classification, context.workspace):
                 raise ToolError(Code.SANDBOX_INCOMPLETE)
             return await self._run_in_shell(arguments, classification, context, None)
         async with temporary_folder(self._sandbox) as temporary:

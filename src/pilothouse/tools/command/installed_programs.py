@@ -1,22 +1,33 @@
 """Programs found on the PATH: whether a name starts an installed program, or something that the workspace decides."""
 
 import os
+import re
 import shutil
 from collections.abc import Sequence
+from functools import cached_property
 
+from pilothouse.domain.runner_files import plain_name
 from pilothouse.domain.system_programs import SHELLS, SYSTEM_FOLDERS
 from pilothouse.sandbox.shell.options import names
 from pilothouse.system.file_inspection import real_path
 from pilothouse.system.regular_file import open_regular_file
 
 _MAX_FIRST_LINE_BYTES = 512
-_SHIM_FOLDERS = frozenset({"shims", ".shims"})
+_MAX_INTERPRETERS = 4
+"""The kernel follows a chain of as many scripts."""
+_SHIM_FOLDERS = frozenset({"shims", ".shims", "corepack"})
 # Programs that stand behind the names of others and read from files of the folder which version to start
 # (`.python-version`, `.tool-versions`, `mise.toml`, `rust-toolchain.toml`, `package.json`).
 _VERSION_MANAGERS = names(
-    "asdf fnm goenv jenv jabba mise nodenv nodist phpenv plenv proto proto-shim pyenv rbenv rtx rustup rustup-init "
-    "sdk tfenv tfswitch vfox volta volta-shim corepack"
+    "aqua asdf devbox fnm goenv jenv jabba mise nodenv nodist phpenv pkgx plenv proto proto-shim pyenv rbenv rtx "
+    "rustup rustup-init sdk tea tfenv tfswitch vfox volta volta-shim corepack"
 )
+_DISTRIBUTION_FOLDERS = SYSTEM_FOLDERS - {"/usr/local/bin"}
+"""The folders in which the distribution links names to alternatives of a program."""
+_ALTERNATIVES = names("bash busybox bzip2 clang coreutils dash gawk gcc gmake gzip mawk nodejs nvim toybox vim xz zstd")
+"""Programs that links of other names start, and that read no file of the folder to choose another program."""
+_SEPARATORS = re.compile(r"[^A-Za-z]+")
+_HELPERS = names("awk bash bzip2 cat echo env expr git gpg grep gzip less sed sh ssh xz zstd")
 BUILTINS = names(
     ": [ [[ bg break builtin cd command continue declare dirs echo exec exit export false fg getopts hash history jobs "
     "kill local popd printf pushd pwd read readonly return set shift test times true type typeset ulimit umask unset "
@@ -38,6 +49,11 @@ class InstalledPrograms:
         """Whether a program of the workspace can take the place of any installed one."""
         self._is_plain_by_name: dict[str, bool] = {}
 
+    @cached_property
+    def are_helpers_installed(self) -> bool:
+        """Whether installed programs that start others by name (`egrep`, `tar`, `xargs`, git) start installed ones."""
+        return not self.has_folder_inside and all(self._is_found_plain(name, 1) for name in _HELPERS)
+
     def find(self, name: str) -> str | None:
         return shutil.which(name, path=self._path) if "\0" not in name else None
 
@@ -52,26 +68,38 @@ class InstalledPrograms:
             self._is_plain_by_name[name] = self._is_found_plain(name)
         return self._is_plain_by_name[name]
 
-    def _is_found_plain(self, name: str) -> bool:
-        program = name if os.path.dirname(name) in SYSTEM_FOLDERS else self.find(name)
-        return program is None or self._is_plain(program)
+    def is_interpreter_installed(self, interpreter: Sequence[str]) -> bool:
+        """Whether a script of the workspace, with these words behind `#!`, is run by an installed program, or by one of
+        the workspace that the words name by its path."""
+        word = _started_program(interpreter)
+        is_of_workspace = "/" in word and (not os.path.isabs(word) or self._is_inside(word))
+        return is_of_workspace or (not self._has_relative_folder and self._is_found_plain(word, 1))
 
-    def _is_plain(self, program: str) -> bool:
+    def _is_found_plain(self, name: str, depth: int = 0) -> bool:
+        program = name if os.path.isabs(name) else self.find(name)
+        return program is None or self._is_plain(program, depth)
+
+    def _is_plain(self, program: str, depth: int) -> bool:
+        """`depth` is above zero for a program that another one starts."""
         real = real_path(program)
-        if self._is_inside(program) or self._is_inside(real):
+        if depth > _MAX_INTERPRETERS or self._is_inside(program) or self._is_inside(real):
             return False
         if not _SHIM_FOLDERS.isdisjoint(program.split("/")) or not _SHIM_FOLDERS.isdisjoint(real.split("/")):
             return False
-        if os.path.basename(real) in _VERSION_MANAGERS:
+        if os.path.basename(real) in _VERSION_MANAGERS or not _keeps_name(program, real):
             return False
         interpreter = interpreter_of(real)
-        if interpreter is not None and self.has_folder_inside:
-            return False  # installed scripts start other programs by name
-        if interpreter is None or os.path.dirname(program) in SYSTEM_FOLDERS:
-            return True
-        # Managers of versions put scripts of a shell into the PATH; package managers put scripts of the language.
-        is_shell = any(os.path.basename(word) in SHELLS for word in interpreter)
-        return not is_shell and not any(map(self._is_inside, interpreter))
+        return interpreter is None or self._is_script_plain(program, interpreter, depth)
+
+    def _is_script_plain(self, program: str, interpreter: Sequence[str], depth: int) -> bool:
+        """Whether an installed script, which starts other programs by name, is plain."""
+        if self.has_folder_inside or not _VERSION_MANAGERS.isdisjoint(map(os.path.basename, interpreter)):
+            return False
+        if any(os.path.basename(word) in SHELLS for word in interpreter):
+            # Managers of versions put scripts of a shell into the PATH; package managers put scripts of the language.
+            return os.path.dirname(program) in SYSTEM_FOLDERS and (depth > 0 or self.are_helpers_installed)
+        is_outside = not any(map(self._is_inside, interpreter))
+        return is_outside and self._is_found_plain(_started_program(interpreter), depth + 1)
 
     def _is_inside(self, path: str) -> bool:
         return (real_path(path) + "/").startswith(self._root + "/") or (path + "/").startswith(self._root + "/")
@@ -85,3 +113,20 @@ def interpreter_of(program: str) -> Sequence[str] | None:
     except OSError:
         return None
     return line[2:].decode(errors="replace").split() if line.startswith(b"#!") else None
+
+
+def _started_program(interpreter: Sequence[str]) -> str:
+    """The program that runs a script with these words behind `#!`: its path, or its name behind `env`."""
+    program, *args = interpreter or ("sh",)
+    if os.path.basename(program) != "env":
+        return program
+    return next((word for word in args if not word.startswith("-") and "=" not in word), program)
+
+
+def _keeps_name(program: str, real: str) -> bool:
+    """Whether a program is no link to one of another name, which may choose what to start by a file of the folder.
+    Links of the distribution lead to alternatives."""
+    if os.path.dirname(program) in _DISTRIBUTION_FOLDERS or plain_name(real) in _ALTERNATIVES:
+        return True
+    name = plain_name(program)
+    return plain_name(real) == name or name in _SEPARATORS.split(os.path.basename(real))

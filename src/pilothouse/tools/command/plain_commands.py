@@ -111,7 +111,7 @@ class _PlainLine:
 
     def _git_code(self) -> WorkspaceCode:
         """The code of git commands, beside installed programs that only read."""
-        if self._folder is None or self._programs.has_folder_inside or self._redirects():
+        if self._folder is None or not self._programs.are_helpers_installed or self._redirects():
             return _NOT_PLAIN
         git_commands = [words for words in self._commands if os.path.basename(words[0]) == "git"]
         others = [words for words in self._commands if words not in git_commands]
@@ -141,7 +141,7 @@ class _PlainLine:
         program = os.path.basename(words[0])
         if not self._programs.is_installed(words[0]) or program == "git" or _names_other_code(words):
             return False
-        if program == "xargs" and self._programs.has_folder_inside:
+        if program == "xargs" and not self._programs.are_helpers_installed:
             return False  # without a command, xargs starts `echo` by its name
         return words not in self._classification.programs or self._is_known(program, words)
 
@@ -153,7 +153,7 @@ class _PlainLine:
             return only_edits(words[1:])
         if (allowed := _PLAIN_COMMANDS.get(program)) is not None and allowed.fullmatch(" ".join(words[1:])):
             return True
-        return not self._programs.has_folder_inside and _has_plain_words(program, words[1:])
+        return self._programs.are_helpers_installed and _has_plain_words(program, words[1:])
 
     def _keeps_programs(self) -> bool:
         """Whether no command of a line could replace a program before a command starts."""

@@ -84,8 +84,7 @@ def _script(words: Sequence[str], folder: WorkspaceFolder, programs: InstalledPr
     if interpreter is None and _is_binary(path):
         is_known = len(words) == 1  # the binary may be an interpreter, whose arguments decide what runs
     else:
-        by_name = any(os.path.basename(word) == "env" for word in interpreter or ())
-        is_known = not (by_name and programs.has_folder_inside)
+        is_known = interpreter is None or programs.is_interpreter_installed(interpreter)
     return WorkspaceCode(is_known, (path,))
 
 
