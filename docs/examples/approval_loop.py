@@ -1,53 +1,45 @@
 """Write an approval loop of your own: follow a turn, and decide every call that waits for a person."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from pilothouse import (
-    AwaitingToolApproval,
-    AwaitingUserAnswer,
+    Attendant,
+    CallRecord,
     ContextSnapshot,
+    Decisions,
     MessageAdded,
     PersonsDecision,
-    QuestionAsked,
-    Runtime,
-    StateEntered,
-    SubagentWaiting,
     TextAdded,
     ToolResult,
     build_runtime,
 )
 
 
-async def decide(runtime: Runtime, context_id: str) -> None:
-    """Approve calls that only read, and reject the others."""
-    decisions = [
-        PersonsDecision(id=call.id, verdict="approve", digest=call.digest)
-        if call.effect == "read_only"
-        else PersonsDecision(id=call.id, verdict="reject", reason="Only reading is allowed here.")
-        for call in await runtime.calls.pending(context_id)
-    ]
-    await runtime.calls.decide(context_id, decisions)
+class ReadingOnly(Attendant):
+    """Approves calls that only read, and rejects the others, also in sub-agents. Questions are left for later."""
 
-
-def has_ended(context: ContextSnapshot) -> bool:
-    return context.is_resting and not context.is_waiting
+    async def decide(self, context: ContextSnapshot, calls: Sequence[CallRecord]) -> Decisions:
+        print(f"[{context.id} asks about {len(calls)} calls]")
+        return Decisions(
+            [
+                PersonsDecision(id=call.id, verdict="approve", digest=call.digest)
+                if call.effect == "read_only"
+                else PersonsDecision(id=call.id, verdict="reject", reason="Only reading is allowed here.")
+                for call in calls
+            ]
+        )
 
 
 async def main() -> None:
     async with build_runtime() as runtime:
         context_id = await runtime.contexts.create(Path.cwd(), mode="supervised")
         await runtime.messages.send(context_id, "list")
-        async for event in runtime.events.of_context(context_id, is_over=has_ended):
+        async for event in runtime.events.attend(context_id, ReadingOnly()):
             match event:
                 case TextAdded(text=text):
                     print(text, end="")
-                case StateEntered(state=AwaitingToolApproval()):
-                    await decide(runtime, context_id)
-                case SubagentWaiting(context_id=subagent):
-                    await decide(runtime, subagent)
-                case StateEntered(state=AwaitingUserAnswer()) | QuestionAsked():
-                    await runtime.calls.decline(context_id)  # or `calls.answer`, where somebody can
                 case MessageAdded(message=ToolResult() as result):
                     print(f"[{result.tool}: {result.status}]")
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pilothouse.app import build_runtime
     from pilothouse.client import Client
+    from pilothouse.domain.calls import CallRecord
     from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, PilothouseError, StoreError
     from pilothouse.domain.messages import Text, ToolResult
     from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pilothouse.runtime.commands.proposed_calls import ProposedCall
     from pilothouse.runtime.context.snapshot import ContextSnapshot
     from pilothouse.runtime.dependencies import Processor
+    from pilothouse.runtime.events.attend import Attendant, Decisions
     from pilothouse.runtime.events.turn_events import (
         MessageAdded,
         QuestionAsked,
@@ -30,11 +32,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Adapter",
+    "Attendant",
     "AwaitingToolApproval",
     "AwaitingUserAnswer",
+    "CallRecord",
     "Client",
     "Conflict",
     "ContextSnapshot",
+    "Decisions",
     "InvalidInput",
     "MessageAdded",
     "NotFound",
@@ -59,11 +64,14 @@ __all__ = [
 ]
 _MODULES = {
     "Adapter": "llm.base",
+    "Attendant": "runtime.events.attend",
     "AwaitingToolApproval": "domain.states",
     "AwaitingUserAnswer": "domain.states",
+    "CallRecord": "domain.calls",
     "Client": "client",
     "Conflict": "domain.errors",
     "ContextSnapshot": "runtime.context.snapshot",
+    "Decisions": "runtime.events.attend",
     "InvalidInput": "domain.errors",
     "MessageAdded": "runtime.events.turn_events",
     "NotFound": "domain.errors",

@@ -1,6 +1,7 @@
 """Two runtimes over one store: when one takes a context over, the other one changes nothing any more."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from pilothouse.domain.errors import StaleWrite
 from pilothouse.domain.messages import Text, ToolResult
 from pilothouse.domain.states import Idle
 from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.runtime.events.turn_events import TurnEvent
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
@@ -130,3 +132,21 @@ async def test_leases_are_given_back_when_contexts_leave_memory(tmp_path: Path) 
     assert set(ownership.held) == {second}
     await world.runtime.close()
     assert ownership.held == {}
+
+
+async def test_a_stream_of_events_ends_when_its_context_is_taken_over(tmp_path: Path) -> None:
+    owners = Owners(tmp_path, Answer(calls=CALLS), informs=True)
+    context_id = await owners.old.start()
+    await owners.old.runtime.messages.send(context_id, "go")
+    events = owners.old.runtime.events.attend(context_id, None, contents=False)
+    following = asyncio.ensure_future(collect(events))
+    await owners.slow.started.wait()
+    await owners.new.runtime.calls.approve_all(context_id)
+    await following
+    await owners.new.runtime.turns.rested(context_id)
+    assert owners.free.ran == ["1"], "the new owner has kept the context"
+    await owners.close()
+
+
+async def collect(events: AsyncIterator[TurnEvent]) -> list[TurnEvent]:
+    return [event async for event in events]

@@ -1,20 +1,21 @@
 """Decisions at the cards of one round: leaving, rules, refusals, sub-agents."""
 
+import asyncio
 import signal
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
-from pilothouse.domain.value import ContextId
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.commands.calls import PersonsDecision
-from pilothouse.terminal.approval import ApprovalCards
+from pilothouse.runtime.events.turn_events import branch_end
+from pilothouse.terminal import repl
 from pilothouse.testing.world import World
 from tests.cli.test_main import Command
+from tests.support.scale import HANG_SECONDS
 from tests.terminal.test_cards import resize
 from tests.terminal.test_steering import Terminal
 
@@ -194,12 +195,17 @@ def test_leaving_the_cards_of_a_sub_agent_applies_nothing_with_a_notice(command:
     assert files(command) == set()
 
 
-class _AnswersAtCards:
-    """Lines of a person who approves every card."""
+class _ApprovesAtCards:
+    """Lines of a person who approves every card; `meanwhile` happens before the first answer."""
 
-    was_interrupted = False
+    was_interrupted = is_asking = False
+
+    def __init__(self, meanwhile: Callable[[], Awaitable[object]]) -> None:
+        self._meanwhile = [meanwhile]
 
     async def ask_now(self, _: str) -> str:
+        while self._meanwhile:
+            await self._meanwhile.pop()()
         return "y"
 
     ask_page = ask_now
@@ -207,49 +213,28 @@ class _AnswersAtCards:
     def is_leaving(self, _: str) -> bool:
         return False
 
-
-@asynccontextmanager
-async def approved_cards(tmp_path: Path) -> AsyncIterator[tuple[World, str, ApprovalCards]]:
-    """Three calls that wait, each approved at its card; nothing is applied yet."""
-    calls = tuple(ScriptedCall(tool="change", arguments={"text": text}) for text in ("one", "two", "three"))
-    world = World(tmp_path, Answer(text="I will", calls=calls), Answer(text="done"))
-    async with world.runtime:
-        context_id = await world.start("supervised")
-        await world.turn(context_id)
-        lines: Any = _AnswersAtCards()
-        cards = ApprovalCards(world.runtime, context_id, lines, "en")
-        assert await cards.ask()
-        yield world, context_id, cards
-
-
-async def statuses(world: World, context_id: str) -> dict[str, str]:
-    await world.runtime.turns.rested(context_id)
-    return {call.arguments["text"]: call.status for call in await world.dependencies.store.calls(ContextId(context_id))}
+    async def next_unprompted_line(self) -> str:
+        await asyncio.Event().wait()
+        return ""
 
 
 async def test_a_call_that_was_decided_elsewhere_meanwhile_costs_no_other_decision(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with approved_cards(tmp_path) as (world, context_id, cards):
+    calls = tuple(ScriptedCall(tool="change", arguments={"text": text}) for text in ("one", "two", "three"))
+    world = World(tmp_path, Answer(text="I will", calls=calls), Answer(text="done"))
+    async with world.runtime, asyncio.timeout(HANG_SECONDS):
+        context_id = await world.start("supervised")
+        await world.turn(context_id)
         _, second, _ = await world.runtime.calls.pending(context_id)
-        await world.runtime.calls.decide(context_id, [PersonsDecision(second.id, "reject", second.digest)])
-        capsys.readouterr()
-        await cards.apply()
-        assert capsys.readouterr().out.count("│") == 1, "the refusal is told once"
-        assert await statuses(world, context_id) == {"one": "executed", "two": "rejected", "three": "executed"}
-
-
-async def test_a_call_that_changed_since_its_card_was_shown_costs_no_other_decision(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    async with approved_cards(tmp_path) as (world, context_id, cards):
-        first, second, third = cards._decisions
-        cards._decisions = [first, msgspec.structs.replace(second, digest="of what was shown"), third]
-        capsys.readouterr()
-        await cards.apply()
-        assert capsys.readouterr().out.count("│") == 1, "the refusal is told once"
-        assert [call.id for call in await world.runtime.calls.pending(context_id)] == [second.id]
-        assert await statuses(world, context_id) == {"one": "executed", "two": "pending", "three": "executed"}
+        rejects = [PersonsDecision(second.id, "reject", second.digest)]
+        lines = _ApprovesAtCards(lambda: world.runtime.calls.decide(context_id, rejects))
+        monkeypatch.setattr(repl, "LineReader", lambda: lines)
+        conversation = repl.Conversation(world.runtime, context_id, "en")
+        await conversation._show_until_idle(branch_end(await world.runtime.contexts.get(context_id)))
+        assert capsys.readouterr().out.count("already decided") == 1, "the refusal is told once"
+        statuses = {call.arguments["text"]: call.status for call in await world.dependencies.store.calls(context_id)}
+        assert statuses == {"one": "executed", "two": "rejected", "three": "executed"}
 
 
 def test_the_exact_rule_is_shown_whole_before_it_is_given_and_marked_in_the_list(command: Command) -> None:

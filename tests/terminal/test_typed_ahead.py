@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from pilothouse.runtime.events.turn_events import EventCommands, branch_end
+from pilothouse.runtime.events.attend import EventCommands
+from pilothouse.runtime.events.turn_events import branch_end
 from pilothouse.terminal import repl
 from pilothouse.terminal.line_reader import LineReader
 from pilothouse.testing.world import World
@@ -243,7 +244,7 @@ async def test_a_command_that_still_asks_when_the_turn_ends_is_done(
         yield
 
     monkeypatch.setattr(repl, "LineReader", lambda: _TypedLines(line))
-    monkeypatch.setattr(EventCommands, "of_context", turn)
+    monkeypatch.setattr(EventCommands, "attend", turn)
     async with world.runtime, asyncio.timeout(HANG_SECONDS):
         context_id = await world.start("review")
         conversation = repl.Conversation(world.runtime, context_id, "en")
@@ -269,7 +270,7 @@ async def test_a_pasted_text_that_begins_with_a_slash_is_sent_during_a_turn(
         yield
 
     monkeypatch.setattr(repl, "LineReader", lambda: _TypedLines("/mode agent\nand more"))
-    monkeypatch.setattr(EventCommands, "of_context", turn)
+    monkeypatch.setattr(EventCommands, "attend", turn)
     async with world.runtime, asyncio.timeout(HANG_SECONDS):
         context_id = await world.start("review")
         conversation = repl.Conversation(world.runtime, context_id, "en")

@@ -1,16 +1,16 @@
 """`pilothouse run`: one turn for a script. No call is approved automatically; the exit code reports the outcome."""
 
 import sys
-from contextlib import suppress
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Literal, TextIO
 
 import msgspec
 
+from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Language, Reason
 from pilothouse.domain.contexts import TurnEnd
 from pilothouse.domain.deception.hidden_characters import visible
-from pilothouse.domain.errors import RequestError
 from pilothouse.domain.exit_status import is_failure
 from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import (
@@ -24,6 +24,7 @@ from pilothouse.domain.states import (
 from pilothouse.domain.value import Value
 from pilothouse.i18n import translate, translate_exit_status, ui_text
 from pilothouse.runtime.context.snapshot import ContextSnapshot
+from pilothouse.runtime.events.attend import Attendant
 from pilothouse.runtime.events.turn_events import (
     AnswerCut,
     MessageAdded,
@@ -95,8 +96,8 @@ async def run(
     """Run one turn. Raises: PilothouseError when the message is refused."""
     place = branch_end(await runtime.contexts.get(context_id))
     await runtime.messages.send(context_id, prompt, mode=mode)
-    record = _TurnRecord()
-    async for event in runtime.events.of_context(context_id, start=place):
+    record, script = _TurnRecord(), _Script(context_id)
+    async for event in runtime.events.attend(context_id, script, start=place, by="runtime"):
         record.take(event)
         retry = retry_line(event.state, language) if isinstance(event, StateEntered) else None
         if retry is not None and output != "stream-json":
@@ -105,25 +106,29 @@ async def run(
             _print_text(event, out, err, language, await _name_of_failed_call(runtime, context_id, event))
         elif output == "stream-json":
             _print_line(_stream_record(event), out)
-        if isinstance(event, QuestionAsked):  # a script cannot answer
-            with suppress(RequestError):
-                await runtime.calls.decline(context_id, by="runtime")
-        if isinstance(event, SubagentWaiting):
-            child = await runtime.contexts.get(event.context_id)
-            while child.has_questions:
-                with suppress(RequestError):
-                    await runtime.calls.decline(child.id, by="runtime")
-                child = await runtime.contexts.get(child.id)
-            if child.is_waiting:  # a script cannot decide: the call stays pending for a person
-                context_id = child.id
-                break
-    result = await _result(runtime, await runtime.contexts.get(context_id), record, language)
+    result = await _result(runtime, await runtime.contexts.get(script.context_id), record, language)
     if output == "text":
         out.write("\n" if record.text and not record.text.endswith("\n") else "")
         _print_outcome(result, err, language, program)
     else:
         _print_line(result, out)
     return ExitCode(result.exit_code)
+
+
+class _Script(Attendant):
+    """A script can neither decide nor answer: it declines the questions of running calls, and leaves everything else
+    pending for a person."""
+
+    def __init__(self, context_id: str) -> None:
+        self.context_id = context_id
+        """The context that waits for a person in the end: the script's own, or a sub-agent."""
+
+    async def decide(self, context: ContextSnapshot, calls: Sequence[CallRecord]) -> Literal["later"]:  # noqa: ARG002
+        self.context_id = context.id
+        return "later"
+
+    async def answer(self, context: ContextSnapshot, question: CallRecord) -> Literal["decline", "later"]:
+        return "decline" if question.asked_by is not None else await self.decide(context, [question])
 
 
 class _TurnRecord:

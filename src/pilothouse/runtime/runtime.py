@@ -26,8 +26,8 @@ from pilothouse.runtime.commands.user_documents import DocumentCommands
 from pilothouse.runtime.commands.workspaces import WorkspaceCommands
 from pilothouse.runtime.compression.commands import CompressionCommands
 from pilothouse.runtime.dependencies import RuntimeDependencies
+from pilothouse.runtime.events.attend import EventCommands
 from pilothouse.runtime.events.signal_bus import Subscription
-from pilothouse.runtime.events.turn_events import EventCommands
 from pilothouse.runtime.pool import ContextPool
 from pilothouse.runtime.request.preview import WindowCommands
 from pilothouse.runtime.turn.subagents import delegate

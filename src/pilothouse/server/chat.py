@@ -15,6 +15,7 @@ from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, n
 from pilothouse.domain.value import CallId, TurnId, Value
 from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.runtime.context.snapshot import ContextSnapshot
+from pilothouse.runtime.events.attend import Attendant
 from pilothouse.runtime.events.turn_events import BranchPosition, branch_end
 from pilothouse.server.chat_events import ChatEventEncoder, error_event, waiting_contexts
 from pilothouse.server.messages import Files
@@ -205,7 +206,12 @@ async def _events(request: RequestContext, turn: _StreamedTurn) -> AsyncGenerato
         with request.runtime.signals([context_id]) as signals:
             stopping.add_done_callback(lambda _: signals.close())
             turn_events = request.runtime.events.of_turn(
-                context_id, turn.id, start=turn.position, has_begun=turn.has_begun, signals=signals
+                context_id,
+                turn.id,
+                attendant=Attendant(),
+                start=turn.position,
+                has_begun=turn.has_begun,
+                signals=signals,
             )
             async for chunk in encoder.encode(turn_events):
                 yield chunk

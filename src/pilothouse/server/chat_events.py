@@ -15,9 +15,7 @@ from pilothouse.runtime.context.snapshot import ContextSnapshot
 from pilothouse.runtime.events.turn_events import (
     AnswerCut,
     MessageAdded,
-    QuestionAsked,
     StateEntered,
-    SubagentWaiting,
     TextAdded,
     TurnEvent,
 )
@@ -45,14 +43,12 @@ class ChatEventEncoder:
         """The contexts that wait for a person when `encode` has ended: the context itself, or its sub-agents."""
 
     async def encode(self, turn_events: AsyncIterator[TurnEvent]) -> AsyncIterator[bytes]:
-        """Encode the events until they end, or a sub-agent or a running call waits for a person."""
+        """Encode the events until they end."""
         async for turn_event in turn_events:
             live = self._live = await self._runtime.contexts.get(self._context_id)
             data = b"".join((*self._context_changes(live, turn_event), *self._encode_event(turn_event)))
             if data:
                 yield data
-            if isinstance(turn_event, SubagentWaiting | QuestionAsked):
-                break
         live = self._live = await self._runtime.contexts.get(self._context_id)
         self.waiting = waiting_contexts(live)
 

@@ -1,18 +1,22 @@
 """A turn without a person: its approvals and questions are rejected, whether or not a client reads its text."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
+from typing import Literal
 
 import msgspec
 
+from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.errors import Conflict, NotFound, StoreError
+from pilothouse.domain.errors import Conflict, NotFound, PilothouseError, StoreError
 from pilothouse.domain.messages import ErrorMessage
-from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Failed, WaitingForRecovery
+from pilothouse.domain.states import Failed, WaitingForRecovery
 from pilothouse.domain.value import MessageId, TurnId
 from pilothouse.i18n import translate
+from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.runtime.context.snapshot import ContextSnapshot
+from pilothouse.runtime.events.attend import Attendant, Decisions
 from pilothouse.runtime.events.turn_events import (
     AnswerCut,
     BranchPosition,
@@ -20,14 +24,13 @@ from pilothouse.runtime.events.turn_events import (
     TextAdded,
     TurnEvent,
 )
-from pilothouse.server.chat_events import waiting_contexts
 from pilothouse.server.state import RequestContext
 
 _MAX_ARGUMENT_CHARACTERS = 200
 _STORE_RETRY_SECONDS = 1.0
 
 
-class HeadlessTurn:
+class HeadlessTurn(Attendant):
     """Follows one turn, collects its text, and rejects the calls and questions that wait for a person."""
 
     def __init__(
@@ -47,35 +50,36 @@ class HeadlessTurn:
 
     async def reject_pending(self) -> None:
         """Reject pending calls and decline questions until the turn ends. Runs as a background task."""
-        with self._runtime.signals([self.live.id]) as signals:
-            while not self._is_over(live := await self._runtime.contexts.get(self.live.id)):
-                try:
-                    for waiting in waiting_contexts(live):
-                        with suppress(Conflict, NotFound):  # a person decided first
-                            await self._reject(waiting)
-                except StoreError:  # retried here: no other task rejects these calls
-                    await self._runtime.ambient.sleep(_STORE_RETRY_SECONDS)
-                    continue
-                await anext(signals)
+        events = self._runtime.events.attend(self.live.id, self, is_over=self._is_over, contents=False, by="runtime")
+        async for _ in events:
+            pass
 
     def _is_over(self, live: ContextSnapshot) -> bool:
         self.live = live
         is_open = live.core.turn is not None and live.core.turn.id == self._turn
         return not is_open or isinstance(live.state, Failed | WaitingForRecovery)
 
-    async def _reject(self, waiting: ContextSnapshot) -> None:
-        while waiting.has_questions:
-            await self._runtime.calls.decline(waiting.id, by="runtime")
-            waiting = await self._runtime.contexts.get(waiting.id)
-        explanation = translate(Reason(Code.NOBODY_HERE))
-        if isinstance(waiting.state, AwaitingToolApproval):
-            rejected = await self._runtime.calls.reject_all(waiting.id, reason=explanation, by="runtime")
-            self._rejected += [_describe(call.display_name, call.arguments) for call in rejected]
-        elif isinstance(waiting.state, AwaitingUserAnswer):
-            for call in (await self._runtime.calls.open_questions(waiting.id))[:1]:
-                questions = call.arguments["questions"]
-                await self._runtime.calls.answer(waiting.id, [explanation] * len(questions), by="runtime")
-                self._rejected.append(_describe(call.display_name, call.arguments))
+    async def decide(self, context: ContextSnapshot, calls: Sequence[CallRecord]) -> Decisions:  # noqa: ARG002
+        reason = translate(Reason(Code.NOBODY_HERE))
+        return Decisions([PersonsDecision(call.id, "reject", call.digest, reason=reason) for call in calls])
+
+    async def answer(
+        self,
+        context: ContextSnapshot,  # noqa: ARG002
+        question: CallRecord,
+    ) -> list[str] | Literal["decline"]:
+        if question.asked_by is not None:
+            return "decline"
+        return [translate(Reason(Code.NOBODY_HERE))] * len(question.arguments["questions"])
+
+    async def note_outcome(self, decided: Sequence[CallRecord], refusals: Sequence[PilothouseError]) -> bool:
+        """Note what was not done. A person may have decided first; a refused write is tried again, since no other task
+        rejects these calls."""
+        self._rejected += [_describe(call.display_name, call.arguments) for call in decided if call.asked_by is None]
+        if not any(isinstance(refusal, StoreError) for refusal in refusals):
+            return False
+        await self._runtime.ambient.sleep(_STORE_RETRY_SECONDS)
+        return True
 
     async def text(self) -> AsyncIterator[str]:
         """Yield the model's text until the turn ends or the server stops."""

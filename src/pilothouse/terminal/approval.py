@@ -7,11 +7,11 @@ import msgspec
 
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Language
-from pilothouse.domain.errors import RequestError
 from pilothouse.domain.rules import Rule, RuleOption, RuleOptionOffer
 from pilothouse.domain.value import CallId
-from pilothouse.i18n import translate, translate_rule, ui_text
+from pilothouse.i18n import translate_rule, ui_text
 from pilothouse.runtime.commands.calls import PersonsDecision
+from pilothouse.runtime.events.attend import Decisions
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.arguments import number_in
 from pilothouse.terminal.call_card import call_card, quoted_line
@@ -97,29 +97,14 @@ class ApprovalCards:
         self._decisions += [_approval(call) for call in self._covered_by_all]
         return True
 
-    async def apply(self) -> None:
-        """Apply the decisions together. If one decision makes the batch fail, apply the others one by one."""
-        batches = [self._decisions] if self._decisions else []
-        while batches:
-            batch = batches.pop(0)
-            try:
-                await self._runtime.calls.decide(
-                    self._context_id,
-                    batch,
-                    shown=[call.digest for call in self._allowed_by_rule],
-                    previewed=self._editor.previewed,
-                )
-            except RequestError as error:
-                waiting = await self._waiting()
-                left = [[decision] for decision in batch if decision.id in waiting]
-                if len(batch) == 1 or len(left) < len(batch):
-                    print(quoted(translate(error.reason, self._language)))
-                if len(batch) > 1:
-                    batches += left
+    def decisions(self) -> Decisions | None:
+        """The decisions so far, to be applied together; None if there are none."""
+        shown = [call.digest for call in self._allowed_by_rule]
+        return Decisions(self._decisions, shown, self._editor.previewed) if self._decisions else None
 
     async def print_applied(self) -> None:
-        """Print how many calls were approved and rejected before the person left."""
-        waiting = await self._waiting()
+        """Print, once, how many calls were approved and rejected before the person left."""
+        waiting = {call.id for call in await self._runtime.calls.pending(self._context_id)}
         verdicts = [decision.verdict for decision in self._decisions if decision.id not in waiting]
         counts = {
             "applied_approved": verdicts.count("approve"),
@@ -130,14 +115,12 @@ class ApprovalCards:
         if summaries:
             summary = ui_text("terminal", "comma", self._language).join(summaries)
             print(ui_text("terminal", "applied", self._language, what=summary))
+        self._decisions, self._allowed_by_rule = [], []
 
     def print_dropped(self) -> None:
         """Print that no decision was applied."""
         if self._decisions:
             print(ui_text("terminal", "dropped", self._language, count=len(self._decisions)))
-
-    async def _waiting(self) -> set[str]:
-        return {call.id for call in await self._runtime.calls.pending(self._context_id)}
 
 
 def _approval(call: CallRecord) -> PersonsDecision:
@@ -194,42 +177,22 @@ async def _ask_for_rule_option(
     return offers[number - 1].scope if number is not None else None
 
 
-async def answer_in_a_call(
-    runtime: Runtime, context_id: str, call_id: str, lines: LineReader, language: Language
-) -> None:
-    """Ask the person a running call's question. Leaving the question declines it."""
-    hint = ui_text("terminal", "question_declined", language)
-    if not await answer_questions(runtime, context_id, lines, language, only=call_id, hint=hint):
-        await runtime.calls.decline(context_id, call_id=call_id)
-
-
-async def answer_questions(
-    runtime: Runtime,
-    context_id: str,
-    lines: LineReader,
-    language: Language,
-    *,
-    only: str | None = None,
-    hint: str | None = None,
-) -> bool:
-    """Ask all open questions, or those of one call (`only`). Return False if the person leaves a question for later;
-    `hint` tells the person the effect of leaving."""
-    hint = hint or ui_text("terminal", "question_later", language)
-    for call in [each for each in await runtime.calls.open_questions(context_id) if only in (None, each.id)]:
-        answers = []
-        for question in call.arguments["questions"]:
-            options = question.get("options") or []
-            numbered = [f"{position}. {option}" for position, option in enumerate(options, start=1)]
-            text = "\n".join([question["question"], *numbered])
-            pager = Pager(lines, language, is_question=True)
-            if await pager.show(f"\n? {ui_text('terminal', 'question', language)}\n{quoted(text)}\n{hint}") != "seen":
-                return False
-            answer = await _answer(pager, lines, language)
-            if answer is None:
-                return False
-            answers.append(_option_or_text(answer, options))
-        await runtime.calls.answer(context_id, answers, call_id=call.id)
-    return True
+async def ask_questions(call: CallRecord, lines: LineReader, language: Language, *, hint: str) -> list[str] | None:
+    """Ask the questions of a call. Return None if the person leaves one for later; `hint` tells the person the effect
+    of leaving."""
+    answers = []
+    for question in call.arguments["questions"]:
+        options = question.get("options") or []
+        numbered = [f"{position}. {option}" for position, option in enumerate(options, start=1)]
+        text = "\n".join([question["question"], *numbered])
+        pager = Pager(lines, language, is_question=True)
+        if await pager.show(f"\n? {ui_text('terminal', 'question', language)}\n{quoted(text)}\n{hint}") != "seen":
+            return None
+        answer = await _answer(pager, lines, language)
+        if answer is None:
+            return None
+        answers.append(_option_or_text(answer, options))
+    return answers
 
 
 async def _answer(pager: Pager, lines: LineReader, language: Language) -> str | None:

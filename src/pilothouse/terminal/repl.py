@@ -1,13 +1,14 @@
 """The conversation in the terminal, line by line."""
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Literal
 
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Language
 from pilothouse.domain.deception.hidden_characters import visible
-from pilothouse.domain.errors import PilothouseError
+from pilothouse.domain.errors import PilothouseError, RequestError
 from pilothouse.domain.messages import ToolRequest, ToolResult
 from pilothouse.domain.states import (
     AwaitingToolApproval,
@@ -20,6 +21,7 @@ from pilothouse.domain.states import (
 from pilothouse.domain.value import CallId, MessageId
 from pilothouse.i18n import translate, translate_broken_promises, translate_state, ui_text
 from pilothouse.runtime.context.snapshot import ContextSnapshot
+from pilothouse.runtime.events.attend import Attendant, Decisions
 from pilothouse.runtime.events.turn_events import (
     BranchPosition,
     MessageAdded,
@@ -30,7 +32,7 @@ from pilothouse.runtime.events.turn_events import (
     branch_end,
 )
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.approval import ApprovalCards, answer_in_a_call, answer_questions
+from pilothouse.terminal.approval import ApprovalCards, ask_questions
 from pilothouse.terminal.call_card import call_card
 from pilothouse.terminal.commands import mode_of, run_command
 from pilothouse.terminal.event_lines import call_name, read_call_name, show_event
@@ -49,7 +51,7 @@ _COMMANDS_WITH_OWN_OUTPUT = ("/merge", "/compress", "/compact", "/overview", "/u
 """Commands that add messages to the branch and print their own result."""
 
 
-class Conversation:
+class Conversation(Attendant):
     def __init__(self, runtime: Runtime, context_id: str, language: Language, *, program: str = "pilothouse") -> None:
         """`program` is the command line that starts this program on the same data directory."""
         self._program = program
@@ -62,6 +64,9 @@ class Conversation:
         self._stream = QuotedStream()
         self._last_named_call: CallId | None = None
         """The call that was named last on the screen: its output appears below its name."""
+        self._left_cards: ApprovalCards | None = None
+        """The cards that the person left for later. The conversation asks nothing more until its next line."""
+        self._background_tasks: list[asyncio.Task[None]] = []
         self._tour: Tour | None = None
         self._typed_line_handled: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._typed_line_handled.set_result(True)
@@ -235,18 +240,14 @@ class Conversation:
 
     async def _show_until_idle(self, place: BranchPosition) -> None:
         """Show events until the context is Idle, or the person leaves a question or a call for later."""
-        is_left = False
+        self._left_cards = None
         while True:
             await self._show(place)
             live = await self._live()
             place = branch_end(live)
             match live.state:
-                case AwaitingToolApproval() | AwaitingUserAnswer() if is_left:
+                case AwaitingToolApproval() | AwaitingUserAnswer():
                     return await self._leave_for_later()
-                case AwaitingToolApproval():
-                    is_left = not await self._decide_at_cards()
-                case AwaitingUserAnswer():
-                    is_left = not await answer_questions(self.runtime, self.context_id, self.lines, self.language)
                 case Paused():
                     print(ui_text("terminal", "paused", self.language))
                     return None
@@ -263,18 +264,68 @@ class Conversation:
                 case _:  # the next queued message is about to start
                     await asyncio.sleep(0)
 
-    async def _decide_at_cards(self) -> bool:
-        """Ask about the pending calls and apply the decisions. Return False if the person leaves some calls for
-        later."""
-        cards = ApprovalCards(self.runtime, self.context_id, self.lines, self.language)
-        is_complete = await cards.ask()
-        if self.lines.was_interrupted:  # Ctrl-C cancels the turn: none of its calls may start
-            cards.print_dropped()
-            return False
-        await cards.apply()
-        if not is_complete:
-            await cards.print_applied()
-        return is_complete
+    async def decide(
+        self,
+        context: ContextSnapshot,
+        calls: Sequence[CallRecord],  # noqa: ARG002
+    ) -> Decisions | Literal["later"] | None:
+        """Ask about pending calls at cards. A person who leaves the cards of a sub-agent cancels the turn."""
+        is_own = context.id == self.context_id
+        if is_own and self._left_cards is not None:
+            return "later"
+        cards = ApprovalCards(self.runtime, context.id, self.lines, self.language)
+        async with self._prompt_about(context.id, "child"):
+            is_complete = await cards.ask()
+        if is_complete:
+            return cards.decisions()
+        if is_own and not self.lines.was_interrupted:  # calls that were decided start, and the others wait
+            self._left_cards = cards
+            return cards.decisions() or "later"
+        cards.print_dropped()
+        if is_own:
+            return "later"
+        await self._cancel_turn()
+        return None
+
+    async def answer(
+        self, context: ContextSnapshot, question: CallRecord
+    ) -> list[str] | Literal["decline", "later"] | None:
+        """Ask a question. A person who leaves the question of a sub-agent cancels the turn."""
+        is_own = context.id == self.context_id
+        if is_own and question.asked_by is not None:
+            return await self._ask_questions(question, "question_declined") or "decline"
+        if is_own and self._left_cards is not None:
+            return "later"
+        async with self._prompt_about(context.id, "child_asks"):
+            answers = await self._ask_questions(question, "question_later" if is_own else "question_of_child")
+        if is_own:
+            return answers or "later"
+        if answers is None:
+            await self._cancel_turn()
+        return answers
+
+    async def note_outcome(self, decided: Sequence[CallRecord], refusals: Sequence[PilothouseError]) -> bool:  # noqa: ARG002
+        for refusal in refusals:
+            if not isinstance(refusal, RequestError):
+                raise refusal
+            print(quoted(translate(refusal.reason, self.language)))
+        if self._left_cards is not None:
+            await self._left_cards.print_applied()
+        return True
+
+    @asynccontextmanager
+    async def _prompt_about(self, context_id: str, key: str) -> AsyncIterator[None]:
+        """Stop the background tasks for a prompt about what waits in the conversation or in a sub-agent. `key` is the
+        text that announces a sub-agent."""
+        await self._stop_background_tasks()
+        if context_id != self.context_id:
+            self._stream.end()
+            print(quoted(ui_text("terminal", key, self.language, context_id=context_id)))
+        yield
+        self._start_background_tasks()
+
+    async def _ask_questions(self, question: CallRecord, hint: str) -> list[str] | None:
+        return await ask_questions(question, self.lines, self.language, hint=ui_text("terminal", hint, self.language))
 
     async def _leave_for_later(self) -> None:
         """Leave a prompt: Ctrl-C cancels the turn; any other way of leaving keeps the turn waiting."""
@@ -292,26 +343,27 @@ class Conversation:
         print(ui_text("terminal", "later", self.language))
 
     async def _show(self, place: BranchPosition) -> None:
+        self._start_background_tasks()
+        try:
+            async for event in self.runtime.events.attend(self.context_id, self, start=place):
+                self._quiet_since = asyncio.get_running_loop().time()
+                if not isinstance(event, SubagentWaiting | QuestionAsked):
+                    show_event(event, self.language, self._stream, self._typed, await self._name_of_call(event))
+        finally:
+            await self._stop_background_tasks()
+
+    def _start_background_tasks(self) -> None:
         self.lines.interrupt = self._cancel
-        background_tasks = [
+        self._background_tasks = [
             asyncio.create_task(self._print_activity_when_quiet()),
             asyncio.create_task(self._handle_typed_lines()),
         ]
-        try:
-            async for event in self.runtime.events.of_context(self.context_id, start=place):
-                self._quiet_since = asyncio.get_running_loop().time()
-                if isinstance(event, SubagentWaiting):
-                    await self._decide_for(event.context_id)
-                elif isinstance(event, QuestionAsked):
-                    work = answer_in_a_call(self.runtime, self.context_id, event.call_id, self.lines, self.language)
-                    await self._run_reporting_errors(work)
-                else:
-                    show_event(event, self.language, self._stream, self._typed, await self._name_of_call(event))
-        finally:
-            for task in background_tasks:
-                task.cancel()
-            self.lines.interrupt = None  # Ctrl-C now ends the prompt of a typed command
-            await self._typed_line_handled  # finish handling a typed line
+
+    async def _stop_background_tasks(self) -> None:
+        for task in self._background_tasks:
+            task.cancel()
+        self.lines.interrupt = None  # Ctrl-C now ends the prompt of a typed command
+        await self._typed_line_handled  # finish handling a typed line
 
     async def _name_of_call(self, event: TurnEvent) -> str | None:
         """Return the name of the call to which a result or an output belongs; None for an output whose call was named
@@ -327,32 +379,6 @@ class Conversation:
             return None
         self._last_named_call = call_id
         return await read_call_name(self.runtime, self.context_id, call_id)
-
-    async def _decide_for(self, child_id: str) -> None:
-        """Ask the person about a waiting sub-agent. The conversation continues afterwards."""
-        self._stream.end()
-        self.lines.interrupt = None
-        child = await self.runtime.contexts.get(child_id)
-        if isinstance(child.state, AwaitingToolApproval):
-            print(quoted(ui_text("terminal", "child", self.language, context_id=child_id)))
-            decided = await self._decide_for_child(child_id)
-        else:
-            print(quoted(ui_text("terminal", "child_asks", self.language, context_id=child_id)))
-            hint = ui_text("terminal", "question_of_child", self.language)
-            decided = await answer_questions(self.runtime, child_id, self.lines, self.language, hint=hint)
-        self.lines.interrupt = self._cancel
-        if not decided:
-            await self._cancel_turn()
-
-    async def _decide_for_child(self, child_id: str) -> bool:
-        """Ask about a sub-agent's calls. Return False if the person leaves: the turn is then cancelled, so no call may
-        start."""
-        cards = ApprovalCards(self.runtime, child_id, self.lines, self.language)
-        if not await cards.ask():
-            cards.print_dropped()
-            return False
-        await cards.apply()
-        return True
 
     async def _handle_typed_lines(self) -> None:
         """Handle input typed during a turn: commands run at once, other text is queued as a message."""

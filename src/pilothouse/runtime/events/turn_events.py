@@ -1,6 +1,6 @@
 """The stream of events that follows a turn: signals trigger pulls, so lost signals lose no events."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import NamedTuple
 
 from pilothouse.domain.branches import Branch, Compressed
@@ -8,11 +8,9 @@ from pilothouse.domain.contexts import ContextCore
 from pilothouse.domain.messages import Message, Text, ToolRequest, content_chunks
 from pilothouse.domain.states import State
 from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId, Value
-from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.commands.messages import MessageCommands
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.context.snapshot import ContextSnapshot, snapshot_of
-from pilothouse.runtime.events.signal_bus import Subscription
+from pilothouse.runtime.context.snapshot import ContextSnapshot
 from pilothouse.runtime.pool import ContextPool
 
 _MAX_TEXT_CHARACTERS = 8000
@@ -65,10 +63,6 @@ class QuestionAsked(Value):
 TurnEvent = TextAdded | MessageAdded | AnswerCut | StateEntered | SubagentWaiting | ToolOutputAdded | QuestionAsked
 
 
-def is_resting(context: ContextSnapshot) -> bool:
-    return context.is_resting
-
-
 class BranchPosition(NamedTuple):
     """A position on the list of a branch at one instant. A compression replaces the list, and with it the key."""
 
@@ -87,7 +81,7 @@ def _present_branch(core: ContextCore) -> str:
     return core.turn.branch if core.turn is not None else core.active_branch
 
 
-class _EventReader:
+class EventReader:
     """Reads the events of the branch that was active at the start, whichever branch the person switches to later."""
 
     def __init__(self, pool: ContextPool, live: LiveContext, start: BranchPosition | None) -> None:
@@ -201,65 +195,3 @@ def _pieces(message_id: MessageId, text: str, turn: TurnId | None) -> list[TextA
         TextAdded(message_id=message_id, text=text[at : at + _MAX_TEXT_CHARACTERS], turn=turn)
         for at in range(0, len(text), _MAX_TEXT_CHARACTERS)
     ]
-
-
-class EventCommands(CommandGroup):
-    """Streams of what happens in a context."""
-
-    async def of_context(
-        self,
-        context_id: str,
-        *,
-        start: BranchPosition | None = None,
-        signals: Subscription | None = None,
-        is_over: Callable[[ContextSnapshot], bool] = is_resting,
-    ) -> AsyncIterator[TurnEvent]:
-        """The events behind `start` on the active branch, by default from its beginning. The stream ends when `is_over`
-        holds, by default when the context rests, or when the subscription `signals` is closed."""
-        reader: _EventReader | None = None
-        last_state: State | None = None
-        announced: set[ContextId] = set()
-        with signals or self._pool.dependencies.hub.subscribe([context_id]) as subscription:
-            while True:
-                live = await self._pool.find(context_id)
-                reader = reader or _EventReader(self._pool, live, start)
-                state, is_last = live.state, is_over(snapshot_of(live))
-                while reader.is_behind(live):
-                    async for event in reader.pull(live):
-                        yield event
-                # No await since the last pull, so the message that is being written follows all pulled ones.
-                for event in reader.present_events(live):
-                    yield event
-                if state != last_state:
-                    yield StateEntered(state=state)
-                last_state = state
-                if is_last:
-                    return
-                waiting = {child.id for child in live.subagents_waiting()}
-                for child_id in sorted(waiting - announced):
-                    yield SubagentWaiting(context_id=child_id)
-                announced = waiting
-                if not await subscription.batch():
-                    return
-
-    async def of_turn(
-        self,
-        context_id: str,
-        turn: TurnId | None,
-        *,
-        start: BranchPosition | None = None,
-        has_begun: bool = False,
-        signals: Subscription | None = None,
-        is_over: Callable[[ContextSnapshot], bool] = is_resting,
-    ) -> AsyncIterator[TurnEvent]:
-        """The events of one turn. Events of earlier turns are skipped, and an event of a later turn ends the stream."""
-        async for event in self.of_context(context_id, start=start, signals=signals, is_over=is_over):
-            event_turn = event.turn if isinstance(event, TextAdded) else None
-            event_turn = event.message.metadata.turn if isinstance(event, MessageAdded) else event_turn
-            has_begun = has_begun or event_turn == turn
-            if event_turn is not None and event_turn != turn:
-                if has_begun:
-                    return
-                continue
-            if has_begun or not isinstance(event, MessageAdded):
-                yield event

@@ -15,6 +15,8 @@ from pilothouse.runtime.commands.contexts import ContextCommands
 from pilothouse.runtime.commands.messages import MessageCommands
 from pilothouse.runtime.commands.turns import TurnCommands
 from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.context.snapshot import ContextSnapshot
+from pilothouse.runtime.events.attend import EventCommands
 from pilothouse.runtime.pool import ContextPool
 
 _MAX_MESSAGES_SEARCHED = 20
@@ -61,20 +63,17 @@ async def _wait_until_ended(pool: ContextPool, child_id: ContextId) -> LiveConte
     live = await pool.find(child_id)
     live.pin_count += 1  # the sub-agent stays in memory while its parent waits for it
     try:
-        with pool.dependencies.hub.subscribe([child_id]) as signals:
-            while not _has_ended(live):
-                await anext(signals)
+        async for _ in EventCommands(pool).attend(child_id, None, is_over=_has_ended, contents=False):
+            pass
     finally:
         live.pin_count -= 1
     return live
 
 
-def _has_ended(live: LiveContext) -> bool:
-    if live.is_lost:
-        return True
-    if isinstance(live.state, Failed):
-        return live.task is None
-    return isinstance(live.state, Idle) and live.core.turn is None
+def _has_ended(child: ContextSnapshot) -> bool:
+    if isinstance(child.state, Failed):
+        return not child.is_driven
+    return isinstance(child.state, Idle) and child.core.turn is None
 
 
 async def _last_text(pool: ContextPool, child_id: ContextId) -> str | None:
