@@ -220,5 +220,6 @@ class DeltaWriter:
 
     async def _write_rest(self) -> None:
         if self._write is not None:
-            await self._write
+            await asyncio.wait({self._write})  # also where that task was cancelled
+            self._write = None
         await self._write_new_deltas()
