@@ -470,8 +470,12 @@ class Machine(RuleBasedStateMachine):
         self.stop_tasks(self.world)
         self.store.note_restart()
         self.open_world()
-        for context_id in list(self.store._contexts):
+        versions = {context_id: context.version for context_id, context in self.store._contexts.items()}
+        for context_id in versions:
             assert is_resting(self.live(context_id).state)
+        assert {context_id: self.store._contexts[context_id].version for context_id in versions} == versions
+        for context_id in versions:
+            self.do(pool_of(self.runtime).owned(context_id))
 
     # invariants
 

@@ -15,7 +15,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from tests.support.held_store import DONE, calls_answer
-from tests.support.live_contexts import live_context, pool_of
+from tests.support.live_contexts import pool_of
 
 
 async def drained(events: Any) -> list[tuple[str, Any]]:
@@ -106,7 +106,7 @@ async def test_a_thread_of_an_earlier_version_stays_with_its_owner_and_blocks_no
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as alice:
         token = served.tokens.add("bob")
         context_id = await world.runtime.contexts.create(tmp_path, context_id="work", by="local")
-        live = await live_context(world.runtime, context_id)
+        live = await pool_of(world.runtime).owned(context_id)
         draft = live.draft()
         draft.core["owner"] = "bob"  # as an earlier version that gave an id to its first user
         await live.commit(draft)

@@ -165,6 +165,8 @@ async def test_a_context_is_recovered_once_there_is_room(tmp_path: Path) -> None
     disk.disarm()
     again = World(tmp_path, DONE, store=FileStore(tmp_path / "data", now=lambda: NOW, disk=disk), ids_from=10**6)
     disk.arm(1, "ENOSPC", lasting=True)
+    with pytest.raises(StoreError):
+        await again.runtime.turns.continue_(context_id)
     live = await again.runtime.contexts.get(context_id)
     assert isinstance(live.state, WaitingForRecovery)
     disk.disarm()

@@ -163,7 +163,7 @@ async def test_a_turn_that_is_open_at_close_is_marked_as_interrupted_in_the_stor
     assert (stored.core.state, stored.core.turn, stored.core.last_turn) == (Idle(), None, "interrupted")
 
 
-async def test_an_opening_in_flight_at_close_commits_nothing_afterwards(tmp_path: Path) -> None:
+async def test_a_recovery_in_flight_at_close_commits_nothing_afterwards(tmp_path: Path) -> None:
     store = HeldStore()
     pay = NoteTool("pay", "mutating", hold=True)
     first = World(tmp_path, calls_answer(("pay", "a")), DONE, store=store, tools=[pay])
@@ -173,7 +173,7 @@ async def test_an_opening_in_flight_at_close_commits_nothing_afterwards(tmp_path
     await die(first, context_id)
     second = World(tmp_path, DONE, store=store, ids_from=_LATER)
     release = store.hold(any_write)
-    opening = asyncio.create_task(second.runtime.contexts.get(context_id))
+    opening = asyncio.create_task(second.runtime.contexts.change(context_id, title="mine"))
     await store.reached.wait()
     closing = await closing_under(second)
     release.set()

@@ -338,6 +338,8 @@ async def test_a_folders_servers_come_back_after_a_restart_with_its_context(tmp_
     again = world_with_tools(tmp_path, answer_with_calls(("theirs__echo", {"text": "x"})), DONE, ids_from=1000, mcp=[])
     async with again.runtime:
         await again.runtime.contexts.get(context_id)
+        assert await again.runtime.mcp_servers.read() == [], "reading starts no servers"
+        await again.runtime.contexts.change(context_id, title="mine")
         await ready(again.runtime, "theirs", folders=[str(again.workspace)])
         await again.turn(context_id)
         assert await statuses(again, context_id) == ["executed"]

@@ -14,7 +14,7 @@ from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.testing import wire
 from tests.support.assertions import file_store
-from tests.support.live_contexts import live_context, live_context_at_rest, pool_of
+from tests.support.live_contexts import live_context_at_rest, pool_of
 
 BUDGET = Budget(tokens=4000, recent=2)
 PHASES = ("auto", "by hand", "undo", "undo again")
@@ -76,7 +76,7 @@ async def check(runtime: Runtime, name: str, user_ids: list[str], steps: list[st
     """The state is before or after, never between; nothing acknowledged is lost; compressions can be undone."""
     if "created" not in steps:
         return
-    live = await live_context(runtime, name)
+    live = await pool_of(runtime).owned(name)
     assert is_resting(live.state)
     assert not isinstance(live.state, Failed)
     whole = await unfolded(runtime, live, MAIN)

@@ -17,7 +17,7 @@ from pilothouse.domain.messages import Message, Usage
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule
 from pilothouse.domain.sampling import Sampling
-from pilothouse.domain.states import Idle, State
+from pilothouse.domain.states import Idle, State, is_resting
 from pilothouse.domain.value import CallId, ContextId, MessageId, Timestamp, TurnId, Value
 
 FORMAT = 5
@@ -168,6 +168,8 @@ class ContextQuery(Value):
     """None for archived contexts and others."""
     parent: ContextId | UnsetType | None = UNSET
     """The sub-agents of one context; None for contexts that no other context started."""
+    works: bool = False
+    """Only contexts that do not rest, as far as the store knows."""
     before: ListPosition | None = None
     """Only contexts behind this place of the list."""
     limit: int | None = None
@@ -177,6 +179,7 @@ class ContextQuery(Value):
             self.owner in (None, summary.owner)
             and self.archived in (None, summary.archived)
             and self.parent in (UNSET, summary.parent)
+            and not (self.works and (summary.state is None or is_resting(summary.state)))
             and (self.before is None or summary.position < self.before)
         )
 

@@ -3,11 +3,11 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, Protocol
 
 from pilothouse.domain.codes import Code
-from pilothouse.domain.contexts import ContextCore, check_context_id
+from pilothouse.domain.contexts import ContextCore, ContextQuery, check_context_id
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, RequestError, StoreError
 from pilothouse.domain.signals import ContextChanged
 from pilothouse.domain.states import Failed, WaitingForRecovery
@@ -15,7 +15,12 @@ from pilothouse.domain.value import ContextId
 from pilothouse.llm.base import Adapter
 from pilothouse.runtime.authorization.user_rules import UserRules
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.context.recovery import RETRY_INTERVAL_SECONDS, recover, store_unsaved_change
+from pilothouse.runtime.context.recovery import (
+    RETRY_INTERVAL_SECONDS,
+    end_left_processes,
+    show_recovery,
+    store_unsaved_change,
+)
 from pilothouse.runtime.dependencies import RuntimeDependencies
 from pilothouse.runtime.ownership.ownership import Lease
 from pilothouse.runtime.turn.driver import drive
@@ -23,6 +28,7 @@ from pilothouse.runtime.turn.steps import STEPS
 from pilothouse.runtime.turn.turn import Turn, turn_of
 from pilothouse.system.fair_threads import acting_user
 from pilothouse.tools.file_index import FileIndex
+from pilothouse.tools.mcp.servers import MCPServers
 
 _MAX_ANCESTORS = 16
 
@@ -69,6 +75,20 @@ class ContextPool:
 
         Raises: NotFound, InvalidInput, StoreError.
         """
+        async with self.reading(context_id) as live:
+            await self.take_ownership(live)
+            if stores_unsaved and isinstance(live.state, WaitingForRecovery):
+                await self._store_unsaved(live)
+            yield live
+
+    async def owned(self, context_id: str) -> LiveContext:
+        """The context, driven by this runtime from now on: recovered, with the servers of its workspace."""
+        async with self.locked(context_id, stores_unsaved=False) as live:
+            return live
+
+    @asynccontextmanager
+    async def reading(self, context_id: str) -> AsyncIterator[LiveContext]:
+        """The context with its lock held, to read more than one thing at one instant. Raises: NotFound, StoreError."""
         while True:
             live = await self.find(context_id)
             live.pin_count += 1
@@ -80,15 +100,40 @@ class ContextPool:
                         continue
                     if self._closed:
                         raise Conflict(Code.RUNTIME_CLOSED)
-                    if stores_unsaved and isinstance(live.state, WaitingForRecovery):
-                        await self._store_unsaved(live)
                     yield live
                     return
             finally:
                 live.pin_count -= 1
 
+    async def take_ownership(self, live: LiveContext) -> None:
+        """Become the owner of a context that was only read so far: end what a dead owner left running, and store the
+        recovery. The caller holds the lock.
+
+        Raises: Conflict, StoreError. Where the store refuses only the recovery, the context waits for the store.
+        """
+        if live.lease is not None:
+            return
+        async with AsyncExitStack() as on_error:
+            lease = await self.dependencies.ownership.acquire(live.id, lambda: self._lose_lease(lease))
+            on_error.push_async_callback(self.dependencies.ownership.release, lease)
+            stored = await self.dependencies.store.open(live.id)
+            await end_left_processes(stored)
+            if stored.version != live.version:
+                live.reload(stored)
+                show_recovery(live)
+            await self.open_workspace_servers(live.core)
+            live.lease = lease
+            on_error.pop_all()
+        live.files.forget_workspace()
+        with suppress(StoreError):
+            await self._store_recovery(live)
+        if isinstance(live.state, WaitingForRecovery) and not live.is_lost:
+            self.run_in_background(self._retry_until_stored(live))
+
     async def find(self, context_id: str) -> LiveContext:
-        """The context, opened if necessary. Raises: NotFound for an id that no context has, also for an invalid one."""
+        """The context, opened if necessary. Opening changes nothing in the store and starts nothing: an interrupted
+        context reads as its recovery will leave it. Raises: NotFound for an id that no context has, also for an invalid
+        one."""
         if self._closed:
             raise Conflict(Code.RUNTIME_CLOSED)
         try:
@@ -131,12 +176,21 @@ class ContextPool:
             await ownership.release(lease)
 
     async def _open(self, context_id: ContextId) -> LiveContext:
-        lease = await self.dependencies.ownership.acquire(context_id, lambda: self._lose_lease(lease))
+        stored = await self.dependencies.store.open(context_id)
+        await self.user_rules.load(stored.core.owner)
+        ancestors: list[LiveContext] = []
         try:
-            return await self._open_owned(context_id, lease)
+            for ancestor_id in await self._read_ancestors(stored.core):
+                ancestors.append(await self.find(ancestor_id))
+                ancestors[-1].pin_count += 1
+            live = LiveContext(stored, self, ancestors)
+            show_recovery(live)
         except BaseException:
-            await self.dependencies.ownership.release(lease)
+            for pinned in ancestors:
+                pinned.pin_count -= 1
             raise
+        self._add(live)
+        return live
 
     def _lose_lease(self, lease: Lease) -> None:
         live = self._live.get(lease.context_id)
@@ -154,30 +208,6 @@ class ContextPool:
         self.forget(live)
         everything = ContextChanged(context_id=live.id, version=live.version, fields=("*",))
         self.dependencies.hub.publish(everything)
-
-    async def _open_owned(self, context_id: ContextId, lease: Lease) -> LiveContext:
-        stored = await self.dependencies.store.open(context_id)
-        await self.user_rules.load(stored.core.owner)
-        await self.open_workspace_servers(stored.core)
-        ancestors: list[LiveContext] = []
-        try:
-            for ancestor_id in await self._read_ancestors(stored.core):
-                ancestors.append(await self.find(ancestor_id))
-                ancestors[-1].pin_count += 1
-            live = LiveContext(stored, self, ancestors)
-            live.lease = lease
-            with suppress(StoreError):
-                await self._recover(live)
-        except BaseException:
-            for pinned in ancestors:
-                pinned.pin_count -= 1
-            raise
-        self._add(live)
-        if isinstance(live.state, WaitingForRecovery):
-            self.run_in_background(self._retry_until_stored(live))
-        # Again: the last other context of this workspace may have left memory while this one was being opened.
-        await self.open_workspace_servers(stored.core)
-        return live
 
     async def _read_ancestors(self, core: ContextCore) -> list[ContextId]:
         """The ids of a context's ancestors, nearest first. Empty where an ancestor is missing or belongs to another
@@ -203,13 +233,15 @@ class ContextPool:
             ancestor.pin_count -= 1
             ancestor.subagents.discard(live)
 
-    async def _recover(self, live: LiveContext) -> None:
-        recovery = await recover(live)
-        if recovery is None:
-            return
-        draft, state = recovery
+    async def _recover_interrupted(self) -> None:
+        """Recover the contexts that a dead runtime has left working, so that none waits for its first command."""
+        for summary in await self.dependencies.store.contexts(ContextQuery(works=True)):
+            with suppress(RequestError, StoreError):
+                await self.owned(summary.context_id)
+
+    async def _store_recovery(self, live: LiveContext) -> None:
         try:
-            await live.commit_recovery(draft, state)
+            await live.commit_recovery()
         except StoreError as error:
             # Until the store accepts the recovery, reads work and commands wait.
             live.enter(WaitingForRecovery(reason=error.reason))
@@ -223,17 +255,22 @@ class ContextPool:
         if live.turn is not None or live.pending.refused is not None:
             await store_unsaved_change(live)
         else:  # recovery after a crash has not been stored yet
-            await self._recover(live)
+            await self._store_recovery(live)
             live.publish_state()
 
     async def _mark_interrupted(self, live: LiveContext) -> None:
         """Mark the open turn as interrupted, when the runtime closes. Raises: StoreError."""
+        if live.lease is None:
+            return
         if isinstance(live.state, WaitingForRecovery):
             await self._store_unsaved(live)
         elif live.core.turn is not None and not live.is_resting:
-            interrupted = LiveContext(await self.dependencies.store.open(live.id), self, live.ancestors)
+            stored = await self.dependencies.store.open(live.id)
+            await end_left_processes(stored)
+            interrupted = LiveContext(stored, self, live.ancestors)
             interrupted.lease = live.lease
-            await self._recover(interrupted)
+            show_recovery(interrupted)
+            await interrupted.commit_recovery()
 
     async def _retry_until_stored(self, live: LiveContext) -> None:
         """Retry the unsaved change at intervals. Every command retries it as well."""
@@ -267,7 +304,11 @@ class ContextPool:
             folder = live.core.workspace
             servers = self.dependencies.mcp_servers
             if servers is not None and folder is not None and folder not in self._open_workspaces():
-                self.run_in_background(servers.open_folder(folder, None))
+                self.run_in_background(self._close_workspace_servers(servers, folder))
+
+    async def _close_workspace_servers(self, servers: MCPServers, folder: str) -> None:
+        if folder not in self._open_workspaces():  # a context of the workspace may have been opened since
+            await servers.open_folder(folder, None)
 
     def _open_workspaces(self) -> set[str | None]:
         return {live.core.workspace for live in self._live.values()}
@@ -329,11 +370,12 @@ class ContextPool:
         return await self._delegate(self, live, task, mode)
 
     async def start(self) -> None:
-        """Start the tools that need it, and the connections to MCP servers."""
+        """Start the tools that need it, the connections to MCP servers, and the recovery of interrupted contexts."""
         await self.dependencies.registry.start()
         if self.dependencies.mcp_servers is not None:
             self.dependencies.mcp_servers.on_change = self._publish_tools_changed
             await self.dependencies.mcp_servers.start()
+        self.run_in_background(self._recover_interrupted())
 
     def _publish_tools_changed(self) -> None:
         for live in self.in_memory():

@@ -94,7 +94,7 @@ class Runtime:
         self._pool.run_in_background(work)
 
     async def start(self) -> None:
-        """Start the tools that need it, and the connections to MCP servers."""
+        """Start the tools that need it, the connections to MCP servers, and the recovery of interrupted contexts."""
         await self._pool.start()
 
     async def close(self) -> None:

@@ -29,7 +29,7 @@ class ArtifactFolder:
     def outputs(self) -> Path:
         return self.folder / OUTPUTS
 
-    def mounts(self) -> tuple[Mount, ...]:
+    def mounts(self, *, makes_folders: bool) -> tuple[Mount, ...]:
         context, data = self.folder.parent.name, self.folder.parent.parent.parent
         legacy_outputs = data / "kept" / context / OUTPUTS  # results of earlier versions name this path
         mounts = (
@@ -42,9 +42,10 @@ class ArtifactFolder:
             ),
             Mount(OUTPUTS, self.outputs, (str(legacy_outputs),)),
         )
-        with contextlib.suppress(OSError):  # a full disk must not close the workspace
-            for mount in mounts:
-                self._make(mount.folder)
+        if makes_folders:
+            with contextlib.suppress(OSError):  # a full disk must not close the workspace
+                for mount in mounts:
+                    self._make(mount.folder)
         # A symlink in the place of a mount would open another folder to every mode.
         return tuple(mount for mount in mounts if is_own_folder(mount.folder))
 

@@ -35,8 +35,8 @@ class ArtifactStore(Protocol):
     def uploads(self) -> "UploadStore":
         """The files that the person uploaded."""
 
-    def mounts(self) -> tuple[Mount, ...]:
-        """The folders that the model's tools may read."""
+    def mounts(self, *, makes_folders: bool) -> tuple[Mount, ...]:
+        """The folders that the model's tools may read: those that exist, or all of them with `makes_folders`."""
 
     def output_of(self, call_id: str) -> Path:
         """The file of a whole output, which exists only where the result is shortened."""

@@ -18,7 +18,7 @@ async def read_audit(
     page = await pool.dependencies.store.audit(context_id, after, limit)
     if not page.chain.whole:
         with contextlib.suppress(Conflict):  # the runtime is closing: no call starts any more
-            async with pool.locked(context_id, stores_unsaved=False) as live:
+            async with pool.reading(context_id) as live:
                 await note_damage(live)
     return page
 

@@ -148,7 +148,7 @@ class CallPage(Value):
 
 async def _check_decision(live: LiveContext, decision: PersonsDecision) -> None:
     """Raises: NotFound, Conflict: also for a repeated decision, with the outcome of the first one."""
-    record = live.calls.get(CallId(decision.id)) or await live.dependencies.store.call(live.id, CallId(decision.id))
+    record = live.calls.get(CallId(decision.id)) or await live.reader.call(CallId(decision.id))
     if record.is_question:
         raise NotFound(Code.UNKNOWN_CALL, call_id=decision.id)
     if record.status != "pending" or record.id not in live.calls:
@@ -250,7 +250,7 @@ class CallCommands(CommandGroup):
         permanent rule is stored after the decision: if the store refuses the rule, the decision stands.
         """
         # Before the lock: a tool's inspection of edited arguments may take long, and must not delay a cancel.
-        edited = await _inspect_edits(await self._pool.find(context_id), decisions, previewed)
+        edited = await _inspect_edits(await self._pool.owned(context_id), decisions, previewed)
         async with self._pool.locked(context_id) as live:
             for decision in decisions:
                 await _check_decision(live, decision)
@@ -308,8 +308,8 @@ class CallCommands(CommandGroup):
 
     async def preview_edit(self, context_id: str, call_id: str, arguments: dict[str, Any]) -> CallRecord:
         """A pending call, inspected with other arguments. Nothing is stored. Raises: NotFound, Conflict."""
-        live = await self._pool.find(context_id)
-        record = live.calls.get(CallId(call_id)) or await self._pool.dependencies.store.call(live.id, CallId(call_id))
+        live = await self._pool.owned(context_id)
+        record = live.calls.get(CallId(call_id)) or await live.reader.call(CallId(call_id))
         if record.is_question:
             raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
         if record.status != "pending" or record.id not in live.calls:
@@ -363,7 +363,7 @@ class CallCommands(CommandGroup):
         """A call of a context, open or ended. Raises: NotFound."""
         live = await self._pool.find(context_id)
         record = live.calls.get(CallId(call_id))
-        return own_copy(record or await self._pool.dependencies.store.call(live.id, CallId(call_id)))
+        return own_copy(record or await live.reader.call(CallId(call_id)))
 
     async def read(
         self, context_id: str, *, status: Status | None = None, cursor: str | None = None, limit: int = 50
@@ -379,7 +379,7 @@ class CallCommands(CommandGroup):
             if cursor is None or call_id > cursor
         ]
         page_ids = ids[: limit if status is None else _MAX_CALLS_SEARCHED]
-        stored = await self._pool.dependencies.store.calls(live.id, page_ids)
+        stored = await live.reader.calls(page_ids)
         items = tuple(own_copy(call) for call in stored if status is None or call.status == status)[:limit]
         last_id = items[-1].id if len(items) == limit else page_ids[-1] if page_ids else None
         return CallPage(items, next=last_id if last_id is not None and last_id != ids[-1] else None)
@@ -389,7 +389,7 @@ class CallCommands(CommandGroup):
         live = await self._pool.find(context_id)
         in_memory = {call_id: live.calls[call_id] for call_id in ids if call_id in live.calls}
         other_ids = [call_id for call_id in ids if call_id not in in_memory]
-        stored = await self._pool.dependencies.store.calls(live.id, other_ids) if other_ids else []
+        stored = await live.reader.calls(other_ids) if other_ids else []
         return {call.id: own_copy(call) for call in (*in_memory.values(), *stored)}
 
     async def decline(self, context_id: str, *, call_id: str | None = None, by: str = "local") -> None:

@@ -110,7 +110,7 @@ class ExportCommands(CommandGroup):
         and cannot be made.
         """
         store = self._pool.dependencies.store
-        async with self._pool.locked(context_id) as live:
+        async with self._pool.reading(context_id) as live:
             if not live.is_resting or isinstance(live.state, WaitingForRecovery):
                 raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
             core = msgspec.structs.replace(live.core, elevation=None)
@@ -125,16 +125,17 @@ class ExportCommands(CommandGroup):
                 turn_branch = live.core.turn.branch if live.core.turn is not None else live.core.active_branch
                 lines.append(SystemPromptLine(await make_system_prompt(live, turn_branch)))
             for name, branch in live.branches.items():
-                lines.append(BranchLine(branch, tuple(await store.branch_ids(live.id, name))))
-            message_ids = await store.message_ids(live.id)
-            calls = await store.calls(live.id)
+                lines.append(BranchLine(branch, tuple(await live.reader.branch_ids(name))))
+            message_ids = await live.reader.message_ids()
+            calls = await live.reader.calls()
+            entries = (*audit.entries, *(live.recovery.change.audit if live.recovery is not None else ()))
             keys = await store.sent_keys(live.id)
-        lines += [*map(CallLine, calls), *map(AuditLine, audit.entries), *map(KeyLine, keys)]
+        lines += [*map(CallLine, calls), *map(AuditLine, entries), *map(KeyLine, keys)]
         digest = hashlib.sha256()
         for line in lines:
             yield _encode_line(line, digest)
         for start in range(0, len(message_ids), READ_BATCH_MESSAGES):
-            for message in await store.messages(live.id, message_ids[start : start + READ_BATCH_MESSAGES]):
+            for message in await live.reader.messages(message_ids[start : start + READ_BATCH_MESSAGES]):
                 if not _is_gap(message):
                     yield _encode_line(MessageLine(message), digest)
         async for line in _uploads(live):
@@ -169,9 +170,7 @@ class ExportCommands(CommandGroup):
         if not chain.whole:
             yield f"> {translate(chain_reason(chain), language)}\n\n".encode()
         for start in range(0, len(ids), _MARKDOWN_BATCH_MESSAGES):
-            messages = await self._pool.dependencies.store.messages(
-                live.id, ids[start : start + _MARKDOWN_BATCH_MESSAGES]
-            )
+            messages = await live.reader.messages(ids[start : start + _MARKDOWN_BATCH_MESSAGES])
             call_ids = [call.id for message in messages if isinstance(message, ToolRequest) for call in message.calls]
             records = await CallCommands(self._pool).records(context_id, call_ids) if call_ids else {}
             yield await asyncio.to_thread(

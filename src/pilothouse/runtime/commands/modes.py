@@ -229,7 +229,7 @@ async def redecide_descendants(
     try:
         for live in lives:
             async with live.lock:
-                with suppress(StoreError):
+                with suppress(StoreError, Conflict):  # a conflict: another owner drives the context
                     await _redecide_one(pool, live, by, releases)
                 children = tuple(live.subagents)
             await redecide_descendants(pool, children, by, releases=releases)
@@ -239,8 +239,9 @@ async def redecide_descendants(
 
 
 async def _redecide_one(pool: ContextPool, live: LiveContext, by: str, releases: ReleaseFilter) -> None:
-    draft = live.draft()
     if live.core.turn is not None:
+        await pool.take_ownership(live)
+        draft = live.draft()
         redecide_pending(live, draft, by, releases=releases)
         if draft.calls:
             await _start_and_commit(pool, live, draft)

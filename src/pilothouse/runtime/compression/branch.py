@@ -121,7 +121,7 @@ async def pinned_positions(live: LiveContext, branch: Branch) -> list[int]:
     if not live.core.pins:
         return []
     pins = set(live.core.pins)
-    ids = await live.dependencies.store.branch_ids(live.id, branch.name)
+    ids = await live.reader.branch_ids(branch.name)
     return [at for at, message_id in enumerate(ids) if message_id in pins]
 
 
@@ -140,10 +140,8 @@ async def read_ranges(live: LiveContext, branch: Branch, ranges: Sequence[tuple[
     messages: list[Message] = []
     for begin, end in ranges:
         for start in range(begin, end, READ_BATCH_MESSAGES):
-            ids = await live.dependencies.store.branch_ids(
-                live.id, branch.name, start, min(end, start + READ_BATCH_MESSAGES)
-            )
-            messages += await live.dependencies.store.messages(live.id, ids)
+            ids = await live.reader.branch_ids(branch.name, start, min(end, start + READ_BATCH_MESSAGES))
+            messages += await live.reader.messages(ids)
     return messages
 
 
@@ -212,7 +210,7 @@ async def _put_summary(
 ) -> Compression:
     """Put the move of a branch onto its summary into a draft. Messages appended since the plan stay behind the
     summary."""
-    ids = await live.dependencies.store.branch_ids(live.id, branch.name)
+    ids = await live.reader.branch_ids(branch.name)
     kept_ids = [message_id for start, end in plan.kept_ranges for message_id in ids[start:end]]
     original = _name_for_original(live, branch)
     message = _message(live, summary, _detail(summary, prediction, original, by))

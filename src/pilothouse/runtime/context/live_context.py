@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
@@ -30,6 +30,7 @@ from pilothouse.domain.value import CallId, ContextId, MessageId
 from pilothouse.llm.model_catalog import ModelFacts
 from pilothouse.runtime.context.commit_signals import publish_commit
 from pilothouse.runtime.context.context_files import ContextFiles
+from pilothouse.runtime.context.context_reader import ContextReader
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.pending_change import PendingChange
 from pilothouse.runtime.dependencies import RuntimeDependencies
@@ -62,6 +63,13 @@ class RuntimeServices(Protocol):
         """Stop all work on a context that another owner has taken over."""
 
 
+class Recovery(NamedTuple):
+    """What brings an interrupted context into a resting state."""
+
+    draft: Draft
+    change: Change
+
+
 class LiveContext:
     """A context in memory."""
 
@@ -74,9 +82,13 @@ class LiveContext:
         self.subagents: set[LiveContext] = set()
         """The direct sub-agents that are in memory."""
         self.stored = stored
-        """The context as the store has it. Each commit replaces this value as a whole."""
+        """The context as the store has it, or will have it after its recovery. Each commit replaces this value as a
+        whole."""
         self.state: State = stored.core.state
         """The present state. Passing states are never stored."""
+        self.recovery: Recovery | None = None
+        """The recovery of an interrupted context that all readers see and the store does not have yet."""
+        self.reader = ContextReader(self)
         self.lock = asyncio.Lock()
         self.pin_count = 0
         """How many users require the context to stay in memory."""
@@ -266,13 +278,25 @@ class LiveContext:
         """
         await run_to_completion(self._commit(draft, state, then))
 
-    async def commit_recovery(self, draft: Draft, state: State) -> None:
-        """Store the recovery of an interrupted context, and rest in `state`. Recovery is no transition: the state
-        before belongs to a process that has ended.
+    def reload(self, stored: StoredContext) -> None:
+        """Take over what another owner has stored since this context was read."""
+        self.stored, self.state, self.recovery, self.overview = stored, stored.core.state, None, None
+        self.history_cache.forget()
+        self.forks.clear()
 
-        Raises: StoreError; then nothing has changed.
+    def show_recovery(self, draft: Draft, state: State) -> None:
+        """Apply the recovery of an interrupted context in memory. Recovery is no transition: the state before belongs
+        to a process that has ended. What readers see is not a change of the context, which no command has reached yet.
         """
-        await run_to_completion(self._commit_recovery(draft, state))
+        change = self._change(draft, state)
+        self._apply(change, self.version)
+        self.state = state
+        self.recovery = Recovery(draft, change)
+
+    async def commit_recovery(self) -> None:
+        """Store the recovery that readers see. Raises: StoreError; then nothing has changed."""
+        if self.recovery is not None:
+            await run_to_completion(self._commit_recovery(self.recovery))
 
     async def _commit(self, draft: Draft, state: State | None, then: Callable[[], None] | None) -> None:
         if state is not None:
@@ -285,17 +309,22 @@ class LiveContext:
             then()
         publish_commit(self, draft, change)
 
-    async def _commit_recovery(self, draft: Draft, state: State) -> None:
-        change = self._change(draft, state)
-        await self._store_and_apply(draft, change)
-        self.state = state
-        publish_commit(self, draft, change)
+    async def _commit_recovery(self, recovery: "Recovery") -> None:
+        version = await self._store(recovery.change)
+        self.stored = msgspec.structs.replace(self.stored, version=version)
+        self.recovery = None
+        self.state = recovery.change.core.state
+        self._trace(recovery.change)
+        publish_commit(self, recovery.draft, recovery.change)
 
     async def _store_and_apply(self, draft: Draft, change: Change) -> None:
         version = await self._store(change)
         if self.pending.refused is draft.base:  # otherwise the refused draft has grown during the commit
             self.pending.refused = None
         self._apply(change, version)
+        self._trace(change)
+
+    def _trace(self, change: Change) -> None:
         if self.dependencies.trace_change is not None:
             self.dependencies.trace_change(self.id, change)
 

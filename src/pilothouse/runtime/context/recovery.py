@@ -1,13 +1,14 @@
 """Recovery: bring an interrupted context into a resting state, as the table in the specification says.
 
-After a crash, `recover` ends what was running. A change that the store refused during a turn stays in memory until the
-store accepts it; `store_unsaved_change` then closes the turn as interrupted, and the command `continue` goes on with
-its work.
+After a crash, a context reads as if its recovery was stored (`show_recovery`); its first owner ends what still runs and
+stores that. A change that the store refused during a turn stays in memory until the store accepts it;
+`store_unsaved_change` then closes the turn as interrupted, and the command `continue` goes on with its work.
 """
 
 import asyncio
 
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.contexts import StoredContext
 from pilothouse.domain.errors import StoreError
 from pilothouse.domain.messages import ErrorMessage, Text
 from pilothouse.domain.states import Idle, State, WaitingForRecovery, is_resting
@@ -23,15 +24,22 @@ from pilothouse.sandbox.processes import kill_marked
 RETRY_INTERVAL_SECONDS = 10.0
 
 
-async def recover(live: LiveContext) -> tuple[Draft, State] | None:
-    """The draft to commit so that the context is usable, and the state for that commit; None where the context rests
-    already."""
-    executing = [call for call in live.calls.values() if call.status == "executing"]
+async def end_left_processes(stored: StoredContext) -> None:
+    """End the processes that commands of a dead runtime left behind."""
+    executing = [call.id for call in stored.calls.values() if call.status == "executing"]
     if executing:
-        # First end the processes that commands of the dead runtime left behind.
-        await asyncio.to_thread(kill_marked, [call.id for call in executing])
-    if is_resting(live.core.state):
-        return None
+        await asyncio.to_thread(kill_marked, executing)
+
+
+def show_recovery(live: LiveContext) -> None:
+    """Make an interrupted context read as its recovery will leave it, without storing anything: the first command, or
+    the start of the runtime, stores the same change. Does nothing where the context rests."""
+    if not is_resting(live.core.state):
+        live.show_recovery(*_recover(live))
+
+
+def _recover(live: LiveContext) -> tuple[Draft, State]:
+    """The draft to commit so that the context is usable, and the state for that commit."""
     draft = live.draft()
     draft.note("recovered", "runtime", state=live.core.state)
     if live.core.turn is None:

@@ -44,7 +44,7 @@ class HistoryCache:
         Several callers may extend the same history concurrently, while a compression replaces the list.
         Raises: NotFound, StoreError.
         """
-        store, start = live.dependencies.store, None
+        start = None
         while (branch := live.branches.get(name)) is not None:
             history = self._history(live, branch, with_tools=with_tools)
             position = history.length
@@ -52,7 +52,7 @@ class HistoryCache:
                 return history
             start = position if start is None else min(start, position)
             stop = min(branch.length, position + READ_BATCH_MESSAGES)
-            batch = await store.messages(live.id, await store.branch_ids(live.id, name, position, stop))
+            batch = await live.reader.messages(await live.reader.branch_ids(name, position, stop))
             messages = await _counted(batch, live.counter)
             if history.length != position or history not in self._histories.values():
                 continue  # another caller was faster, or the list was replaced
@@ -93,7 +93,7 @@ class HistoryCache:
         """The message that opened the turn. Raises: NotFound, StoreError."""
         if self._opening_message is not None and self._opening_message.id == message_id:
             return self._opening_message
-        (message,) = await live.dependencies.store.messages(live.id, [message_id])
+        (message,) = await live.reader.messages([message_id])
         if message.metadata.held is None:  # no commit replaces its metadata any more
             self._opening_message = message
         return message

@@ -1,5 +1,6 @@
 """A context on disk: loading, commits and checkpoints. Synchronous; the store calls it in a thread."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -46,6 +47,11 @@ class ContextOnDisk:
         self.partial_answer = PartialAnswerFile(folder, disk, is_committed=self.reader.has_message)
         self._disk = disk
         self._journal = JournalWriter(folder.journal, disk)
+        self._unrepaired: Callable[[], None] | None = None
+        """Preserves and repairs what was damaged or of an older format, before the first write: readers change
+        nothing."""
+        self._is_written = False
+        """Whether a commit was made since the context was loaded."""
         self._write_error: str | None = None
         """Why nothing may be written until the context is opened again."""
         self._has_blobs_folder = False
@@ -65,8 +71,7 @@ class ContextOnDisk:
         if base is None and scan.metadata_error is not None:
             base = recovery.rebuild(folder, scan, at)
         loaded = cls(folder, disk, heads, base or scan.entries[0].core, base)
-        loaded._back_up(base)
-        loaded._put_damage_aside(scan)
+        loaded._note_damage(scan, base)
         loaded.tail.audit_bytes = whole_lines_size(folder.audit, loaded.tail.audit_bytes)
         loaded.tail.keys_bytes = whole_lines_size(folder.keys, loaded.tail.keys_bytes)
         for entry in scan.entries:
@@ -97,27 +102,34 @@ class ContextOnDisk:
         context.audit_state.compare(context.audit_snapshot())
         return context
 
-    def _back_up(self, base: ContextMetadata | None) -> None:
-        """Preserve the metadata of an older format before overwriting it."""
-        if base is None or base.format >= FORMAT:
-            return
+    def _note_damage(self, scan: recovery.ScanResult, base: ContextMetadata | None) -> None:
+        old_format = base.format if base is not None and base.format < FORMAT else None
+        if old_format is not None or scan.unreadable or scan.metadata_error is not None:
+            self._unrepaired = lambda: self._repair(scan, old_format)
         try:
-            recovery.write_aside(
-                self.folder,
-                self._disk,
-                f"metadata.json.format-{base.format}",
-                read_regular_file(self.folder.metadata, recovery.MAX_METADATA_BYTES),
-            )
+            self.damage = tuple(recovery.describe_damage(self.folder, scan))
         except OSError as error:
-            self._write_error = os_error_text(error)
-
-    def _put_damage_aside(self, scan: recovery.ScanResult) -> None:
-        try:
-            self.damage = tuple(recovery.put_damage_aside(self.folder, scan, self._disk))
-        except OSError as error:
-            # Unreadable bytes may be overwritten only after they were copied.
             self._write_error = os_error_text(error)
             self.damage = (Reason(Code.STORE_READ_ONLY, {"detail": self._write_error}),)
+
+    def _repair(self, scan: recovery.ScanResult, old_format: int | None) -> None:
+        """Preserve the metadata of an older format and all unreadable bytes: they may be overwritten only after they
+        were copied. Raises: OSError."""
+        if old_format is not None:
+            data = read_regular_file(self.folder.metadata, recovery.MAX_METADATA_BYTES)
+            recovery.write_aside(self.folder, self._disk, f"metadata.json.format-{old_format}", data)
+        recovery.put_damage_aside(self.folder, scan, self._disk)
+
+    def _repair_once(self) -> None:
+        """Raises: StoreReadOnly; then the context must be opened again."""
+        if self._unrepaired is None:
+            return
+        try:
+            self._unrepaired()
+        except OSError as error:
+            self._write_error = os_error_text(error)
+            raise StoreReadOnly(Code.STORE_READ_ONLY, detail=self._write_error) from error
+        self._unrepaired = None
 
     # writing
 
@@ -138,6 +150,7 @@ class ContextOnDisk:
             raise StaleWrite(Code.STALE_VERSION, expected=expected, found=self.version)
         if self._write_error is not None:
             raise StoreReadOnly(Code.STORE_READ_ONLY, detail=self._write_error)
+        self._repair_once()
         try:
             entry = self._encode(change)
         except OSError as error:
@@ -147,6 +160,7 @@ class ContextOnDisk:
         self._journal.append(entry.version, msgspec.json.encode(entry))
         if change.accepts_audit:
             self.audit_state.confirm_acceptance()
+        self._is_written = True
         self._apply(entry)
         for message in change.messages:
             self.partial_answer.forget(message.id)
@@ -216,7 +230,7 @@ class ContextOnDisk:
 
     def checkpoint(self) -> None:
         """Write the tail into the layout and remove the journal. Raises: StoreRefused; then nothing has changed."""
-        if self.needs_reopening or self.version == self.tail.checkpointed:
+        if self.needs_reopening or not self._is_written or self.version == self.tail.checkpointed:
             return
         try:
             old_segments = segments(self.folder.journal)

@@ -196,51 +196,71 @@ def _decode_entry(path: Path, payload: bytes) -> JournalEntry:
     return entry
 
 
-def put_damage_aside(folder: Folder, scan_result: ScanResult, disk: Disk) -> list[Reason]:
-    """Copy all unreadable bytes aside, then cut torn tails off. Returns the damage to report.
-
-    Raises: OSError; then nothing was cut.
-    """
+def describe_damage(folder: Folder, scan_result: ScanResult) -> list[Reason]:
+    """The damage to report, with the places where `put_damage_aside` will put the bytes. Raises: OSError."""
     damage = []
     for part in scan_result.unreadable:
-        place = write_aside(folder, disk, f"{part.path.name}-{part.start}", part.data)
-        if part.is_tail:
-            disk.cut_file(part.path, part.start)
         code = Code.TAIL_CUT if part.is_tail else Code.JOURNAL_GAP
-        damage.append(Reason(code, {"size": len(part.data), "kept": place}))
+        place = _place_aside(folder, _name_aside(part), part.data)
+        damage.append(Reason(code, {"size": len(part.data), "kept": f"aside/{place.name}"}))
     if scan_result.metadata_error is not None:
-        place = "-"
+        kept = "-"
         if os.path.lexists(folder.metadata):
-            place = _put_metadata_aside(folder, disk)
-        damage.append(Reason(Code.METADATA_REBUILT, {"detail": scan_result.metadata_error, "kept": place}))
+            kept = f"aside/{_metadata_aside(folder)[0].name}"
+        damage.append(Reason(Code.METADATA_REBUILT, {"detail": scan_result.metadata_error, "kept": kept}))
     return damage
 
 
-def _put_metadata_aside(folder: Folder, disk: Disk) -> str:
-    """A link, a pipe or a file that is too long is moved aside without being read. Raises: OSError."""
-    try:
-        return write_aside(folder, disk, "metadata.json", read_regular_file(folder.metadata, MAX_METADATA_BYTES))
-    except OSError:
+def put_damage_aside(folder: Folder, scan_result: ScanResult, disk: Disk) -> None:
+    """Copy all unreadable bytes aside, then cut torn tails off. Raises: OSError; then nothing was cut."""
+    for part in scan_result.unreadable:
+        write_aside(folder, disk, _name_aside(part), part.data)
+        if part.is_tail:
+            disk.cut_file(part.path, part.start)
+    if scan_result.metadata_error is not None and os.path.lexists(folder.metadata):
+        place, data = _metadata_aside(folder)
         disk.make_dir(folder.aside)
-        target = folder.aside / f"metadata.json.{os.urandom(4).hex()}"
-        disk.rename(folder.metadata, target)
-        return f"aside/{target.name}"
+        if data is None:
+            disk.rename(folder.metadata, place)
+        else:
+            _write_once(place, data, disk)
+
+
+def _name_aside(part: UnreadableBytes) -> str:
+    return f"{part.path.name}-{part.start}"
+
+
+def _metadata_aside(folder: Folder) -> tuple[Path, bytes | None]:
+    """The place for unreadable metadata, and its bytes. A link, a pipe or a file that is too long is moved there
+    without being read."""
+    try:
+        data = read_regular_file(folder.metadata, MAX_METADATA_BYTES)
+    except OSError:
+        return folder.aside / f"metadata.json.inode-{folder.metadata.lstat().st_ino}", None
+    return _place_aside(folder, "metadata.json", data), data
 
 
 def write_aside(folder: Folder, disk: Disk, name: str, data: bytes) -> str:
     """Write a copy of damaged bytes into the folder `aside`; returns the copy's path there. Raises: OSError."""
     disk.make_dir(folder.aside)
+    place = _place_aside(folder, name, data)
+    _write_once(place, data, disk)
+    return f"aside/{place.name}"
+
+
+def _write_once(path: Path, data: bytes, disk: Disk) -> None:
+    if not path.exists():
+        disk.write_file(path, data)
+        disk.sync_dir(path.parent)
+
+
+def _place_aside(folder: Folder, name: str, data: bytes) -> Path:
+    """The place of a copy in the folder `aside`: that of an equal copy, or a free one. Raises: OSError."""
     for attempt in range(_MAX_COPIES):
         path = folder.aside / f"{name}.{attempt}"
-        if not path.exists():
-            disk.write_file(path, data)
-            disk.sync_dir(folder.aside)
-            break
-        if read_regular_file(path, len(data)) == data:
-            break
-    else:
-        raise OSError(f"there are too many damaged copies of {name}")
-    return f"aside/{path.name}"
+        if not path.exists() or read_regular_file(path, len(data)) == data:
+            return path
+    raise OSError(f"there are too many damaged copies of {name}")
 
 
 def rebuild(folder: Folder, scan_result: ScanResult, at: str) -> ContextMetadata:
