@@ -118,7 +118,7 @@ def bytes_of(folder: Path) -> dict[str, bytes | None]:
 
 
 def content_of(messages: list[Message]) -> list[tuple[object, ...]]:
-    """What a person reads: everything but the ids and times of messages that recovery adds."""
+    """The messages as a person reads them, without the ids and times of those that recovery adds."""
     return [(message.role, getattr(message, "content", None), getattr(message, "reason", None)) for message in messages]
 
 
@@ -149,7 +149,7 @@ async def read_and_recover(
         segments[-1].write_bytes(segments[-1].read_bytes()[:-torn_bytes])
     before = bytes_of(copy / "contexts")
     reader = World(workspace, store=store_at(copy), max_idle_contexts=0 if evicts else 10, ids_from=10**6)
-    seen: tuple[object, ...] | None = None
+    view: tuple[object, ...] | None = None
     for name in reads:
         with suppress(RequestError):
             await READS[name](reader.runtime)
@@ -157,14 +157,14 @@ async def read_and_recover(
                 await reader.runtime.close()
                 reader = World(workspace, store=store_at(copy), max_idle_contexts=0 if evicts else 10, ids_from=10**6)
     with suppress(RequestError):
-        seen = (
+        view = (
             (await reader.runtime.contexts.get(ID)).state,
             content_of(await reader.runtime.messages.read(ID, limit=100)),
             [(call.tool, call.status) for call in await reader.runtime.calls.pending(ID)],
         )
     await reader.runtime.close()
     assert bytes_of(copy / "contexts") == before
-    if seen is None:  # the context had not been created, or its first line is torn
+    if view is None:  # the context had not been created, or its first line is torn
         return disk.writes
     owner = World(workspace, Answer(text="on"), store=store_at(copy), ids_from=2 * 10**6)
     await owner.runtime.contexts.change(ID, title="mine")
@@ -172,7 +172,7 @@ async def read_and_recover(
         (await owner.runtime.contexts.get(ID)).state,
         content_of(await owner.runtime.messages.read(ID, limit=100)),
         [(call.tool, call.status) for call in await owner.runtime.calls.pending(ID)],
-    ) == seen
+    ) == view
     assert await owner.dependencies.store.contexts(ContextQuery(works=True)) == []
     await owner.runtime.close()
     return disk.writes

@@ -131,7 +131,7 @@ async def test_an_interrupted_answer_and_the_error_after_a_crash(tmp_path: Path)
     await crash(world)
     again = World(tmp_path, store=store_at(tmp_path), ids_from=1000, **WITH_PERSONA)
     async with again.runtime:
-        await again.runtime.contexts.get(context_id)
+        await again.runtime.contexts.change(context_id, title="mine")  # the first command stores the recovery
         assert await stored_kinds(again, context_id) == {"Text", "ErrorMessage"}
         assert len(await again.runtime.messages.read(context_id)) == 3
 

@@ -235,9 +235,10 @@ class ContextPool:
 
     async def _recover_interrupted(self) -> None:
         """Recover the contexts that a dead runtime has left working, so that none waits for its first command."""
-        for summary in await self.dependencies.store.contexts(ContextQuery(works=True)):
-            with suppress(RequestError, StoreError):
-                await self.owned(summary.context_id)
+        with suppress(StoreError):  # a store that cannot be read now: the first command recovers its context
+            for summary in await self.dependencies.store.contexts(ContextQuery(works=True)):
+                with suppress(RequestError, StoreError):
+                    await self.owned(summary.context_id)
 
     async def _store_recovery(self, live: LiveContext) -> None:
         try:

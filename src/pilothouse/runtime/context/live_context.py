@@ -64,7 +64,7 @@ class RuntimeServices(Protocol):
 
 
 class Recovery(NamedTuple):
-    """What brings an interrupted context into a resting state."""
+    """The change that brings an interrupted context into a resting state."""
 
     draft: Draft
     change: Change

@@ -204,10 +204,9 @@ def describe_damage(folder: Folder, scan_result: ScanResult) -> list[Reason]:
         place = _place_aside(folder, _name_aside(part), part.data)
         damage.append(Reason(code, {"size": len(part.data), "kept": f"aside/{place.name}"}))
     if scan_result.metadata_error is not None:
-        kept = "-"
-        if os.path.lexists(folder.metadata):
-            kept = f"aside/{_metadata_aside(folder)[0].name}"
-        damage.append(Reason(Code.METADATA_REBUILT, {"detail": scan_result.metadata_error, "kept": kept}))
+        has_metadata = os.path.lexists(folder.metadata)
+        copy = f"aside/{_metadata_aside(folder)[0].name}" if has_metadata else "-"
+        damage.append(Reason(Code.METADATA_REBUILT, {"detail": scan_result.metadata_error, "kept": copy}))
     return damage
 
 
