@@ -12,7 +12,7 @@ from pilothouse.sandbox.shell import Classification
 
 _IN_PLACE = re.compile(r"--in-place(?:=.*)?|-[A-Za-z0-9]*i.*")
 _SED_SCRIPTS = frozenset({"-f", "--file"})
-_NO_CLOBBER = re.compile(r"--no-clobber|--update=none(?:-fail)?|-[a-zA-Z]*n[a-zA-Z]*")
+_NO_CLOBBER = re.compile(r"--no-clobber|--update=none(?:-fail)?|-[a-mo-zA-Z]*n[a-zA-Z]*")
 _OPTIONS_WITH_VALUE = frozenset({"-m", "--mode", "-o", "--owner", "-g", "--group", "-S", "--suffix"})
 _OUTPUT_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "sort": ("-o", "--output"),
