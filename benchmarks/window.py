@@ -72,7 +72,7 @@ async def deciding(folder: Path) -> list[Row]:  # noqa: ARG001
 
 
 def _history(count: int) -> History:
-    history = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=True)
+    history = History(CHAT_COMPLETIONS, Estimate(), with_tools=True)
     history.extend(
         Text(id=MessageId(str(number)), timestamp="", role="user", content="x" * _SIZE) for number in range(count)
     )

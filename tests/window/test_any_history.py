@@ -15,7 +15,7 @@ from tests.window.histories import branches
 
 
 def faults_of(messages: list[Message], *, with_tools: bool) -> list[str]:
-    history = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=with_tools)
+    history = History(CHAT_COMPLETIONS, Estimate(), with_tools=with_tools)
     history.extend(messages)
     tools = (OFFER,) if with_tools else ()
     request = ModelRequest(model="m", system="s", messages=history.fragments(), tools=tools)
@@ -31,9 +31,9 @@ def test_every_branch_encodes_to_a_valid_request(messages: list[Message], with_t
 @pytest.mark.parametrize("with_tools", [True, False])
 @given(messages=branches())
 def test_a_branch_is_encoded_the_same_for_any_compression_history(messages: list[Message], with_tools: bool) -> None:
-    whole = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=with_tools)
+    whole = History(CHAT_COMPLETIONS, Estimate(), with_tools=with_tools)
     whole.extend(messages)
-    stepwise = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=with_tools)
+    stepwise = History(CHAT_COMPLETIONS, Estimate(), with_tools=with_tools)
     for message in messages:
         stepwise.extend([message])
         stepwise.fragments()

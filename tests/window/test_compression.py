@@ -104,7 +104,7 @@ class Case(NamedTuple):
 
 
 def told(messages: Sequence[Message]) -> History:
-    history = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=True)
+    history = History(CHAT_COMPLETIONS, Estimate(), with_tools=True)
     history.extend(messages)
     return history
 

@@ -83,10 +83,10 @@ def branches(draw: st.DrawFn) -> list[Message]:
 
 @given(messages=branches(), data=st.data())
 def test_every_window_is_valid_at_every_length_and_compression(messages: list[Message], data: st.DataObject) -> None:
-    whole = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=True)
+    whole = History(CHAT_COMPLETIONS, Estimate(), with_tools=True)
     whole.extend(messages)
     assert_valid_window(whole.fragments())
-    stepwise = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=True)
+    stepwise = History(CHAT_COMPLETIONS, Estimate(), with_tools=True)
     for message in messages:
         stepwise.extend([message])
         assert_valid_window(stepwise.fragments())
@@ -95,7 +95,7 @@ def test_every_window_is_valid_at_every_length_and_compression(messages: list[Me
 
 @given(messages=branches())
 def test_without_tools_calls_and_results_are_encoded_as_text(messages: list[Message]) -> None:
-    history = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=False)
+    history = History(CHAT_COMPLETIONS, Estimate(), with_tools=False)
     history.extend(messages)
     encoded = [msgspec.json.decode(fragment) for fragment in history.fragments()]
     assert {message["role"] for message in encoded} <= {"user", "assistant"}
@@ -103,7 +103,7 @@ def test_without_tools_calls_and_results_are_encoded_as_text(messages: list[Mess
 
 
 def contents_shown(*messages: Message) -> list[str | None]:
-    history = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=True)
+    history = History(CHAT_COMPLETIONS, Estimate(), with_tools=True)
     history.extend(messages)
     return [msgspec.json.decode(fragment)["content"] for fragment in history.fragments()]
 
@@ -168,7 +168,7 @@ def test_a_notice_behind_an_open_call_is_sent_with_its_placeholder() -> None:
 
 
 def test_without_tools_a_notice_stands_behind_the_results_too() -> None:
-    history = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=False)
+    history = History(CHAT_COMPLETIONS, Estimate(), with_tools=False)
     history.extend([request("a"), mode_switch("plan"), result("a")])
     encoded = [msgspec.json.decode(fragment) for fragment in history.fragments()]
     assert [message["content"] for message in encoded] == ["[called t with {}]", "[result of t: ok]", SWITCH_LINE]
@@ -180,7 +180,7 @@ def test_a_notice_is_no_reason_to_answer() -> None:
 
 
 def test_overviews_that_are_no_newer_than_the_one_in_the_prompt_are_left_out() -> None:
-    history = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=True, overviews_from=3)
+    history = History(CHAT_COMPLETIONS, Estimate(), with_tools=True, overviews_from=3)
     history.extend([text("hi"), overview("first"), overview("second"), overview("third")])
     shown = [msgspec.json.decode(fragment)["content"] for fragment in history.fragments()]
     assert [content.rpartition("\n")[2] for content in shown] == ["hi", "third"]
@@ -189,14 +189,14 @@ def test_overviews_that_are_no_newer_than_the_one_in_the_prompt_are_left_out() -
 def test_notices_that_an_earlier_version_did_not_send_are_counted() -> None:
     unsent = Metadata(tokens=0, counter=Estimate().name)
     switch: SystemControl = msgspec.structs.replace(mode_switch("plan"), metadata=unsent)
-    history = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=True)
+    history = History(CHAT_COMPLETIONS, Estimate(), with_tools=True)
     history.extend([text("hi"), switch])
     assert history.blocks()[1].tokens == Estimate().count(SWITCH_LINE) + TOKENS_PER_MESSAGE
 
 
 @given(messages=branches())
 def test_the_tokens_of_the_blocks_are_those_of_the_history(messages: list[Message]) -> None:
-    history = History(CHAT_COMPLETIONS.encode, Estimate(), with_tools=True)
+    history = History(CHAT_COMPLETIONS, Estimate(), with_tools=True)
     history.extend(messages)
     assert sum(block.tokens for block in history.blocks()) + history.ending_tokens == history.tokens
 

@@ -1,4 +1,4 @@
-"""The history of a branch as encoded fragments of the adapter, built message by message: only new messages cost.
+"""The history of a branch as fragments of one wire format, built message by message: only new messages cost.
 
 One rule covers forks, merges, crashes and cancellation: every call is followed by exactly one result. A call without a
 result on this branch gets "not run"; a result without its call is omitted.
@@ -11,7 +11,7 @@ where they differ from those before; behind the results of a round the notices t
 """
 
 import bisect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -26,7 +26,7 @@ from pilothouse.domain.messages import (
     waits_for_results,
 )
 from pilothouse.domain.value import CallId
-from pilothouse.llm.base import AssistantText, ModelMessage, UserText
+from pilothouse.llm.base import AssistantText, ModelMessage, UserText, WireFormat
 from pilothouse.window.model_messages import (
     CONTINUE_TEXT,
     TOKENS_PER_MESSAGE,
@@ -40,8 +40,6 @@ from pilothouse.window.open_files import NO_OPEN_FILES, open_files_text
 from pilothouse.window.tokens import Counter
 
 _MAX_CALL_ID_CHARACTERS = 64
-
-Encode = Callable[[ModelMessage], bytes]
 
 
 class Block(NamedTuple):
@@ -63,15 +61,21 @@ class History:
     """The encoded history of one branch, for one model and one set of tools."""
 
     def __init__(
-        self, encode: Encode, counter: Counter, *, with_tools: bool, vision: bool = False, overviews_from: int = 0
+        self,
+        wire_format: WireFormat,
+        counter: Counter,
+        *,
+        with_tools: bool,
+        vision: bool = False,
+        overviews_from: int = 0,
     ) -> None:
         """Without tools in the request, calls and results are sent as text. `vision` says whether the model has vision
         and gets images. Overviews of the workspace before the position `overviews_from` are omitted: the one in the
         system prompt is as new."""
-        self._encode = encode
+        self.wire_format = wire_format
         self._counter = counter
         self._with_tools = with_tools
-        self._vision = vision
+        self.vision = vision
         self._overviews_from = overviews_from
         self._fragments: list[bytes] = []
         self._blocks: list[Block] = []
@@ -122,11 +126,11 @@ class History:
         return self._calls_of[self.length]
 
     def _add_block(self, message: Message) -> None:
-        model_message = to_model_message(message, vision=self._vision)
-        tokens = tokens_of(message, self._counter, vision=self._vision) + self._count_beside(self.length)
+        model_message = to_model_message(message, vision=self.vision)
+        tokens = tokens_of(message, self._counter, vision=self.vision) + self._count_beside(self.length)
         is_summary = getattr(message, "kind", None) == "summary"
         self._blocks.append(Block(self.length, len(self._fragments), tokens, is_summary=is_summary))
-        self._fragments += [self._encode(part) for part in (*self.texts_beside(self.length), model_message)]
+        self._fragments += [self.wire_format.encode(part) for part in (*self.texts_beside(self.length), model_message)]
         self._tokens += tokens
         if not waits_for_results(message):  # a notice asks for nothing
             self._ends_with_assistant = isinstance(model_message, AssistantText)
@@ -153,7 +157,7 @@ class History:
     def fragments(self) -> list[bytes]:
         """The whole history, with "not run" for open calls. The last message is never the model's own: some servers
         refuse such a request."""
-        ending = [self._encode(UserText(content=CONTINUE_TEXT))] if self._needs_ending() else []
+        ending = [self.wire_format.encode(UserText(content=CONTINUE_TEXT))] if self._needs_ending() else []
         return self._fragments + self._open_fragments() + ending
 
     def blocks(self) -> Sequence[Block]:
@@ -229,7 +233,7 @@ class History:
             return []
         convert = as_calls if self._with_tools else as_text
         messages = (*convert(self._request, self._results), *self.texts_beside(self._request_at))
-        return [self._encode(message) for message in messages]
+        return [self.wire_format.encode(message) for message in messages]
 
 
 def first_from(blocks: Sequence[Block], position: int) -> int:

@@ -13,7 +13,7 @@ from pilothouse.domain.modes import Mode, Verdict
 from pilothouse.domain.sampling import Sampling
 from pilothouse.domain.tool_offers import ToolDescription
 from pilothouse.domain.value import MessageId
-from pilothouse.llm.base import ModelMessage, ModelRequest
+from pilothouse.llm.base import ModelMessage, ModelRequest, WireFormat
 from pilothouse.runtime.authorization.policy_snapshot import current_snapshot
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.request.history_cache import LoadProgress, token_ratio
@@ -147,21 +147,28 @@ def provider_tokens(live: LiveContext, tokens: int) -> int:
 
 
 async def load_history(
-    live: LiveContext, branch: str, outline: Outline, on_progress: LoadProgress | None = None
+    live: LiveContext,
+    branch: str,
+    outline: Outline,
+    on_progress: LoadProgress | None = None,
+    *,
+    wire_format: WireFormat | None = None,
 ) -> History:
-    return await live.history_cache.history(live, branch, with_tools=bool(outline.offers), on_progress=on_progress)
+    return await live.history_cache.history(
+        live, branch, with_tools=bool(outline.offers), wire_format=wire_format, on_progress=on_progress
+    )
 
 
 def build_request(
     live: LiveContext,
     outline: Outline,
+    wire_format: WireFormat,
     fragments: Sequence[bytes],
     attached: Sequence[ModelMessage] | None = None,
 ) -> ModelRequest:
-    """The model request. `attached` replaces the outline's attachments."""
-    encode = live.dependencies.adapter.format.encode
+    """The model request, in the format of its fragments. `attached` replaces the outline's attachments."""
     attachments = outline.attached if attached is None else attached
-    messages = [*fragments, *(encode(message) for message in attachments)] if attachments else fragments
+    messages = [*fragments, *(wire_format.encode(message) for message in attachments)] if attachments else fragments
     return ModelRequest(
         model=live.model,
         system=join_parts(outline.prompt),

@@ -10,6 +10,7 @@ from pilothouse.domain.contexts import prompt_overview
 from pilothouse.domain.errors import NotFound
 from pilothouse.domain.messages import Message
 from pilothouse.domain.value import MessageId
+from pilothouse.llm.base import WireFormat
 from pilothouse.storage.base import READ_BATCH_MESSAGES
 from pilothouse.window.history import History
 from pilothouse.window.model_messages import with_token_count
@@ -37,16 +38,24 @@ class HistoryCache:
         """The message that opened the turn, which every round reads."""
 
     async def history(
-        self, live: "LiveContext", name: str, *, with_tools: bool, on_progress: LoadProgress | None = None
+        self,
+        live: "LiveContext",
+        name: str,
+        *,
+        with_tools: bool,
+        wire_format: WireFormat | None = None,
+        on_progress: LoadProgress | None = None,
     ) -> History:
-        """A branch's history, encoded and counted. `on_progress` is called after each batch but the last.
+        """A branch's history, encoded and counted, by default in the format of the present adapter. `on_progress` is
+        called after each batch but the last.
 
         Several callers may extend the same history concurrently, while a compression replaces the list.
         Raises: NotFound, StoreError.
         """
         start = None
+        wire_format = wire_format or live.dependencies.adapter.format
         while (branch := live.branches.get(name)) is not None:
-            history = self._history(live, branch, with_tools=with_tools)
+            history = self._history(live, branch, wire_format, with_tools=with_tools)
             position = history.length
             if position >= branch.length:
                 return history
@@ -61,8 +70,8 @@ class HistoryCache:
                 await on_progress(stop - start, branch.length - start)
         raise NotFound(Code.UNKNOWN_BRANCH, branch=name, allowed=", ".join(live.branches))
 
-    def _history(self, live: "LiveContext", branch: Branch, *, with_tools: bool) -> History:
-        counter, vision, wire_format = live.counter, live.facts.vision, live.dependencies.adapter.format
+    def _history(self, live: "LiveContext", branch: Branch, wire_format: WireFormat, *, with_tools: bool) -> History:
+        counter, vision = live.counter, live.facts.vision
         overview = prompt_overview(live.core, branch)
         overviews_from = overview.length if overview is not None else 0
         key = (branch.key, wire_format.name, with_tools, counter.name, vision, overviews_from)
@@ -71,7 +80,7 @@ class HistoryCache:
             while len(self._histories) >= _MAX_HISTORIES:  # the oldest belong to other branches, modes or models
                 del self._histories[next(iter(self._histories))]
             history = self._histories[key] = History(
-                wire_format.encode, counter, with_tools=with_tools, vision=vision, overviews_from=overviews_from
+                wire_format, counter, with_tools=with_tools, vision=vision, overviews_from=overviews_from
             )
         return history
 

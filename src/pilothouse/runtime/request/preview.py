@@ -63,10 +63,11 @@ class WindowCommands(CommandGroup):
         """The contents of the next request, if it were sent now. Raises: NotFound, InvalidInput, StoreError."""
         live = await self._pool.find(context_id)
         branch, outline = await _branch_and_outline(live)
-        history = await load_history(live, branch, outline)
+        wire_format = live.dependencies.adapter.format
+        history = await load_history(live, branch, outline, wire_format=wire_format)
         fitted = await fit_request(live, branch, outline, history)
         return Window(
-            model=live.model,
+            model=fitted.request.model,
             branch=branch,
             meter=make_meter(live, fitted.counts.total),
             parts=tuple(_parts(live, outline, fitted.counts)),
@@ -75,7 +76,7 @@ class WindowCommands(CommandGroup):
             messages_shortened=fitted.truncation.messages,
             messages_left_out=fitted.truncation.left_out,
             tokens_cut=provider_tokens(live, fitted.truncation.tokens),
-            request=msgspec.json.decode(live.dependencies.adapter.format.body(fitted.request)),
+            request=msgspec.json.decode(wire_format.body(fitted.request)),
         )
 
     async def meter(self, context_id: str) -> Meter:

@@ -67,11 +67,13 @@ async def fit_request(
     live: LiveContext, branch: str, outline: Outline, history: History, limit: int | None = None
 ) -> FittedRequest:
     """A request of at most `limit` tokens by the provider's count, by default the budget's limit. The request exceeds
-    the limit only where prompt and tools leave no room."""
+    the limit only where prompt and tools leave no room. The request is in the format of the history, also where another
+    provider is set up before its end."""
     limit = live.budget.request_tokens if limit is None else limit
-    counts = count_tokens(live, outline, history)
+    counts, wire_format = count_tokens(live, outline, history), history.wire_format
     if provider_tokens(live, counts.total) <= limit:
-        return FittedRequest(build_request(live, outline, history.fragments()), counts, counts.total, Truncation())
+        request = build_request(live, outline, wire_format, history.fragments())
+        return FittedRequest(request, counts, counts.total, Truncation())
     fixed = sum(counts.prompt) + counts.tools + history.ending_tokens
     room = max(MIN_ROOM_TOKENS, int(limit / token_ratio(live)) - fixed) - NOTICE_TOKENS
     shortener = _Shortener(live, live.branches[branch], history, with_tools=bool(outline.offers))
@@ -81,9 +83,10 @@ async def fit_request(
         if tokens < items[index].tokens:
             await shortener.shorten(index, tokens, is_pinned=items[index].rank is Rank.PINNED)
     if shortener.is_stale():  # the branch was compressed during a preview
-        return await fit_request(live, branch, outline, await load_history(live, branch, outline), limit)
+        reloaded = await load_history(live, branch, outline, wire_format=wire_format)
+        return await fit_request(live, branch, outline, reloaded, limit)
     attached = await shortener.attached(outline.attached, attached_share, counts.attached)
-    request = build_request(live, outline, shortener.fragments(), attached)
+    request = build_request(live, outline, wire_format, shortener.fragments(), attached)
     return FittedRequest(request, counts, counts.total - shortener.saved, shortener.truncation())
 
 
@@ -144,7 +147,7 @@ class _Shortener:
 
     def fragments(self) -> list[bytes]:
         if self._notice_at is not None:
-            notice = self._live.dependencies.adapter.format.encode(omission_notice(self._left_out))
+            notice = self._history.wire_format.encode(omission_notice(self._left_out))
             self._fragments[self._notice_at] = [notice]
         return [*(fragment for block in self._fragments for fragment in block), *self._ending]
 
@@ -171,7 +174,7 @@ class _Shortener:
         tokens -= sum(tokens_in(text, counter) for text in beside)
         if not isinstance(message, ToolRequest):
             self._messages += 1
-            model_message = to_model_message(message, vision=self._live.facts.vision)
+            model_message = to_model_message(message, vision=self._history.vision)
             return [*beside, shorten_message(model_message, counter, tokens)]
         request = self._history.calls_at(self.blocks[number].start, message)
         call_ids = {call.id for call in request.calls}
@@ -185,7 +188,7 @@ class _Shortener:
     def _replace(self, number: int, messages: Sequence[ModelMessage]) -> None:
         tokens = sum(tokens_in(message, self._live.counter) for message in messages)
         self._saved += self.blocks[number].tokens - tokens
-        self._fragments[number] = [self._live.dependencies.adapter.format.encode(message) for message in messages]
+        self._fragments[number] = [self._history.wire_format.encode(message) for message in messages]
 
     async def attached(self, messages: Sequence[ModelMessage], tokens: int, before: int) -> Sequence[ModelMessage]:
         """The attachments of the person's message, which count `before` tokens, shortened to `tokens`."""

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from pilothouse.domain.states import CompressingMessages, LoadingMessages, PreparingLLMRequest
+from pilothouse.llm.base import WireFormat
 from pilothouse.runtime.compression.branch import compress_branch, due_plan
 from pilothouse.runtime.request.builder import Outline, count_tokens, load_history, make_outline
 from pilothouse.runtime.turn.round import Next, Round
@@ -25,8 +26,9 @@ async def fit(turn: Turn, round_: Round) -> Next:
     return Next(PreparingLLMRequest(), replace(round_, outline=outline, must_compress=False))
 
 
-async def load_turn_history(turn: Turn, outline: Outline) -> History:
-    """The history of the turn's branch. The state shows the progress where loading takes a while."""
+async def load_turn_history(turn: Turn, outline: Outline, wire_format: WireFormat | None = None) -> History:
+    """The history of the turn's branch, by default in the format of the present adapter. The state shows the progress
+    where loading takes a while."""
     ambient = turn.dependencies.ambient
     started_at = ambient.monotonic()
 
@@ -34,4 +36,4 @@ async def load_turn_history(turn: Turn, outline: Outline) -> History:
         if ambient.monotonic() - started_at > _LOADING_SHOWN_AFTER_SECONDS:
             turn.enter(LoadingMessages(loaded=loaded, total=total))
 
-    return await load_history(turn.live, turn.open.branch, outline, show_progress)
+    return await load_history(turn.live, turn.open.branch, outline, show_progress, wire_format=wire_format)

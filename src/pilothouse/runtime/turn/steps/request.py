@@ -18,10 +18,12 @@ async def request(turn: Turn, round_: Round) -> Next:
     live, outline = turn.live, round_.outline
     assert outline is not None
     while True:
-        adapter = turn.dependencies.adapter
+        adapter, model = turn.dependencies.adapter, live.model
         limit = min(live.budget.request_tokens, turn.requests.limit or live.budget.request_tokens)
-        fitted = await fit_request(live, turn.open.branch, outline, await load_turn_history(turn, outline), limit)
-        if adapter is turn.dependencies.adapter:  # otherwise the request may be in the format of another provider
+        history = await load_turn_history(turn, outline, adapter.format)
+        fitted = await fit_request(live, turn.open.branch, outline, history, limit)
+        # Otherwise the request is in the format of another provider, or may hold images for a model without vision.
+        if (adapter, model) == (turn.dependencies.adapter, live.model):
             break
     if provider_tokens(live, fitted.total) > limit:
         refusal = turn.requests.too_long_reason
