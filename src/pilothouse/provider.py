@@ -1,44 +1,33 @@
 """The provider and the model in use: built from settings, tested, and replaced while the runtime runs."""
 
 import asyncio
-import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from pathlib import Path
 
 from pilothouse.config.credentials import Credentials, StoredSetup
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict, InvalidInput, ModelError, ModelRefused, ModelUnavailable
+from pilothouse.domain.model_names import ModelName
 from pilothouse.domain.provider_setup import Setup, SetupRequest, SetupTrial, check_address, key_hint
-from pilothouse.llm.base import Adapter, Connected, ModelRequest, UserText
+from pilothouse.llm.base import Adapter, Connected, ListsModels, ModelRequest, UserText
+from pilothouse.llm.providers import DEFAULT_PROVIDER, DEMO, PROVIDERS, Connection
 from pilothouse.runtime.dependencies import ProviderHandle, TitleModel
-from pilothouse.settings import CREDENTIALS_FILE, OPENAI_URL, ModelChoice, Settings, with_setup
+from pilothouse.settings import CREDENTIALS_FILE, Settings, with_setup
 
 TRIAL_TIMEOUT_SECONDS = 20.0
 _TRIAL_SYSTEM_PROMPT = "Answer with one word."
 _TRIAL_MESSAGE = "Are you there?"
-_OPENAI_MODELS = re.compile(r"gpt-|o\d")
 _MAX_REMEMBERED_SECRETS = 50
 _MIN_SECRET_CHARACTERS = 6  # redacting shorter texts would garble the log
 
-BuildAdapter = Callable[[Settings, ModelChoice], Adapter]
+BuildAdapter = Callable[[Settings, ModelName], Adapter]
 
 
-def build_adapter(settings: Settings, choice: ModelChoice) -> Adapter:
-    """Build the adapter of a model. Only the adapter in use is imported."""
-    if choice.provider == "openai":
-        from pilothouse.llm.openai import OpenAIAdapter
-
-        return OpenAIAdapter(settings.base_url, settings.key)
-    if choice.provider == "scripted":
-        from pilothouse.llm.script import load_script
-        from pilothouse.llm.scripted import ScriptedAdapter
-
-        return ScriptedAdapter(load_script(Path(choice.name)))
-    from pilothouse.llm.demo import DemoAdapter
-
-    return DemoAdapter()
+def build_adapter(settings: Settings, model: ModelName) -> Adapter:
+    """Build the adapter of a model."""
+    connection = Connection(model=model.name, base_url=settings.base_url, key=settings.key)
+    return PROVIDERS[model.provider].build(connection)
 
 
 class ProviderSetup:
@@ -79,7 +68,7 @@ class ProviderSetup:
         return Setup(
             provider=settings.model.provider,
             model=settings.model.name,
-            is_demo=settings.model.provider == "demo",
+            is_demo=settings.model.provider == DEMO,
             base_url=settings.base_url,
             key_hint=key_hint(settings.key),
             key_from=settings.key_from,
@@ -92,15 +81,16 @@ class ProviderSetup:
 
         Raises: InvalidInput.
         """
-        from pilothouse.llm.openai import OpenAIAdapter
-
+        provider = PROVIDERS[_server_provider(requested)]
         base_url, key = self._address_and_key(requested)
-        adapter = OpenAIAdapter(base_url, key, silence_seconds=TRIAL_TIMEOUT_SECONDS)
+        adapter = provider.build(
+            Connection(model=requested.model or "", base_url=base_url, key=key, silence_seconds=TRIAL_TIMEOUT_SECONDS)
+        )
         models: list[str] = []
         try:
             async with asyncio.timeout(TRIAL_TIMEOUT_SECONDS):
                 try:
-                    models = await adapter.models()
+                    models = await adapter.models() if isinstance(adapter, ListsModels) else []
                 except ModelRefused as error:
                     if requested.model is None or error.reason.code is Code.MODEL_AUTH:
                         raise  # a provider without a list of models can still work
@@ -124,8 +114,9 @@ class ProviderSetup:
             raise Conflict(Code.SETUP_FIXED, by=self._settings.explicit.source)
         if requested.model is None:
             raise InvalidInput(Code.INVALID_REQUEST, detail="the model is missing")
+        provider = _server_provider(requested)
         base_url, key = self._address_and_key(requested)
-        stored = StoredSetup(base_url=base_url, key=key, model=requested.model)
+        stored = StoredSetup(provider=provider, base_url=base_url, key=key, model=requested.model)
         return self._change(stored, lambda: self._credentials.write(stored))
 
     def forget(self) -> ProviderHandle | None:
@@ -158,6 +149,15 @@ class ProviderSetup:
         return base_url, self._settings.key if is_same else None
 
 
+def _server_provider(requested: SetupRequest) -> str:
+    """The name of the requested provider. Raises: InvalidInput for one that is unknown or has no server."""
+    name = requested.provider or DEFAULT_PROVIDER
+    allowed = [each for each, provider in PROVIDERS.items() if provider.server is not None]
+    if name not in allowed:
+        raise InvalidInput(Code.INVALID_REQUEST, detail=f"the provider must be one of: {', '.join(allowed)}")
+    return name
+
+
 async def _request_a_word(adapter: Adapter, model: str) -> None:
     """Request a short answer and stop at its first event. Raises: ModelError."""
     message = UserText(content=_TRIAL_MESSAGE)
@@ -170,10 +170,11 @@ async def _request_a_word(adapter: Adapter, model: str) -> None:
 
 
 def _models(settings: Settings) -> list[str]:
-    """Return the models of the user's file and, at OpenAI's own address, all known OpenAI models."""
-    if settings.model.provider != "openai":
+    """Return the models of the user's file and, at the provider's own address, all known models of the provider."""
+    server = PROVIDERS[settings.model.provider].server
+    if server is None:
         return []
-    is_openai = settings.base_url == OPENAI_URL
+    is_own = settings.base_url == server.url
     configured = settings.configuration.file.models
     names = settings.configuration.model_catalog.all_facts()
-    return [name for name in names if name in configured or (is_openai and _OPENAI_MODELS.match(name))]
+    return [name for name in names if name in configured or (is_own and server.own_models.match(name))]

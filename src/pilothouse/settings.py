@@ -13,21 +13,13 @@ from pilothouse.config.credentials import Credentials, StoredSetup
 from pilothouse.config.trust import Trust
 from pilothouse.domain.codes import LANGUAGES, Code, Language, Reason
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.model_names import ModelName
 from pilothouse.domain.provider_setup import KeyFrom
 from pilothouse.domain.value import Timestamp, Value
+from pilothouse.llm.providers import DEFAULT_PROVIDER, DEMO, OPENAI_URL, PROVIDERS
 from pilothouse.system.ambient import SystemAmbient, timestamp
 
-OPENAI_URL = "https://api.openai.com/v1"
 CREDENTIALS_FILE = "credentials.json"
-_DEFAULT_OPENAI_MODEL = "gpt-4.1-mini"
-_MODEL_FORMATS = "demo, openai:NAME, scripted:FILE"
-
-
-class ModelChoice(Value):
-    provider: str
-    """`openai`, `demo` or `scripted`."""
-    name: str
-    """The name of the model, or the path of the script."""
 
 
 class ExplicitModel(Value, kw_only=True):
@@ -42,8 +34,9 @@ class ExplicitModel(Value, kw_only=True):
 
 
 class Settings(Value, kw_only=True):
-    model: ModelChoice
-    title_model: ModelChoice | None = None
+    model: ModelName
+    """The name of a scripted model is the path of its script."""
+    title_model: ModelName | None = None
     mode: str | None = None
     """The mode from the command line or the environment; without one, the configuration files decide per folder."""
     data_dir: Path
@@ -125,7 +118,7 @@ def _base_url(environment: Mapping[str, str]) -> str | None:
 
 def _resolve_models(explicit: ExplicitModel, stored: StoredSetup | None) -> dict[str, Any]:
     key, base_url, key_from = explicit.key, explicit.base_url, "environment" if explicit.key else None
-    model = explicit.model or (f"openai:{_DEFAULT_OPENAI_MODEL}" if key else "demo")
+    model = explicit.model or (_default_model(DEFAULT_PROVIDER) if key else DEMO)
     if stored is not None and explicit.source is None:
         key, base_url, key_from = stored.key, stored.base_url, "stored" if stored.key else None
         model = f"{stored.provider}:{stored.model}"
@@ -138,14 +131,22 @@ def _resolve_models(explicit: ExplicitModel, stored: StoredSetup | None) -> dict
     }
 
 
-def _model(text: str, key: str | None, base_url: str | None) -> ModelChoice:
+def _default_model(provider: str) -> str:
+    server = PROVIDERS[provider].server
+    assert server is not None
+    return f"{provider}:{server.default_model}"
+
+
+def _model(text: str, key: str | None, base_url: str | None) -> ModelName:
     """Parse `PROVIDER:NAME`. Raises: InvalidInput."""
-    provider, _, name = text.partition(":")
-    if provider not in ("demo", "openai", "scripted") or (provider != "demo" and not name):
-        raise InvalidInput(Code.UNKNOWN_MODEL, model=text, allowed=_MODEL_FORMATS)
-    if provider == "openai" and key is None and base_url is None:
-        raise InvalidInput(Code.MISSING_KEY, model=text, variable="OPENAI_API_KEY")
-    return ModelChoice(provider, name or provider)
+    model = ModelName(DEMO, DEMO) if text == DEMO else ModelName.parse(text, PROVIDERS, default="")
+    provider = PROVIDERS.get(model.provider)
+    if provider is None or not model.name:
+        allowed = ", ".join(each.model_form for each in PROVIDERS.values())
+        raise InvalidInput(Code.UNKNOWN_MODEL, model=text, allowed=allowed)
+    if provider.server is not None and key is None and base_url is None:
+        raise InvalidInput(Code.MISSING_KEY, model=text, variable=provider.server.key_variable)
+    return model
 
 
 def _user_file(environment: Mapping[str, str], option: str | None) -> Path:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import pilothouse
+from pilothouse.llm.providers import PROVIDERS
 
 SOURCE = Path(pilothouse.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -28,7 +29,7 @@ LAYERS: dict[str, set[str]] = {
     "server": {"domain", "i18n", "system", "sse", "runtime", "session", "api"},
     "client": {"domain", "system", "sse", "api"},
     "config": {"domain", "system", "llm"},
-    "settings": {"domain", "system", "config"},
+    "settings": {"domain", "system", "config", "llm"},
     "testing": {
         *("domain", "system", "sse", "window", "llm", "tools", "sandbox", "storage", "runtime"),
         *("session", "server", "client", "api"),
@@ -130,6 +131,21 @@ def test_only_a_commit_changes_what_a_context_holds_in_memory() -> None:
         if ast.unparse(node.value) not in ("self", "draft")
     ]
     assert assigned == []
+
+
+@pytest.mark.parametrize("layer", ["domain", "window", "runtime"])
+def test_the_core_names_no_provider(layer: str) -> None:
+    """Another provider is a module and an entry of the registry: nothing in the core changes."""
+    for path in sorted((SOURCE / layer).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert node.value.partition(":")[0] not in PROVIDERS, f"{path.name}:{node.lineno} {node.value!r}"
+
+
+def test_only_the_registry_builds_the_adapters_of_settings() -> None:
+    adapters = {"pilothouse.llm.openai", "pilothouse.llm.demo", "pilothouse.llm.scripted"}
+    importers = {str(path.relative_to(SOURCE)) for path in FILES if imports_of(path) & adapters}
+    assert {name for name in importers if not name.startswith("testing/")} == {"llm/providers.py"}
 
 
 def test_the_driver_fits_on_a_screen() -> None:

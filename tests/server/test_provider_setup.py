@@ -19,9 +19,10 @@ from pilothouse.client.http_client import ServerError
 from pilothouse.config.credentials import Credentials, StoredSetup
 from pilothouse.domain.messages import Text
 from pilothouse.domain.states import TransientError
+from pilothouse.llm.providers import OPENAI_URL
 from pilothouse.llm.script import Answer, Script, ScriptedError
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.settings import OPENAI_URL, read_settings
+from pilothouse.settings import read_settings
 from pilothouse.testing.provider import FakeProvider
 from pilothouse.testing.served import Served
 from tests.cli.test_serve import ran, served

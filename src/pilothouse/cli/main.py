@@ -206,7 +206,7 @@ async def _dispatch(
             program=_program(options),
         )
     conversation = Conversation(runtime, context_id, settings.language, program=_program(options))
-    await conversation.run(is_demo=settings.model.provider == "demo", mode=options.mode)
+    await conversation.run(is_demo=runtime.providers.current().is_demo, mode=options.mode)
     return 0
 
 

@@ -7,8 +7,9 @@ import msgspec
 
 from pilothouse.config.toml_document import file_error
 from pilothouse.domain.errors import StoreRefused
-from pilothouse.domain.provider_setup import Address, Key, ModelName, ProviderName
+from pilothouse.domain.provider_setup import Address, Key, ProviderModelName, ProviderName
 from pilothouse.domain.value import Value
+from pilothouse.llm.providers import DEFAULT_PROVIDER
 from pilothouse.system.private_file import remove_drafts, replace_private_file, sync_folder
 
 
@@ -16,10 +17,10 @@ class StoredSetup(Value, kw_only=True, forbid_unknown_fields=False):
     """Address, key and model of a provider; the key is sent only to this address. Unknown fields are ignored, so that a
     downgrade from a later version works."""
 
-    provider: ProviderName = "openai"
+    provider: ProviderName = DEFAULT_PROVIDER
     base_url: Address
     key: Key | None = None
-    model: ModelName
+    model: ProviderModelName
 
 
 class Credentials:

@@ -10,10 +10,10 @@ from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.value import Value
 
 KeyFrom = Literal["environment", "stored"]
-ProviderName = Literal["openai"]
+ProviderName = Annotated[str, Meta(min_length=1, max_length=50, pattern=r"^[a-z][a-z0-9_-]*$(?!\n)")]
 Address = Annotated[str, Meta(min_length=1, max_length=500)]
 Key = Annotated[str, Meta(min_length=1, max_length=500, pattern=r"^[!-~]+$(?!\n)")]
-ModelName = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[^\x00-\x20\x7f]+$(?!\n)")]
+ProviderModelName = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[^\x00-\x20\x7f]+$(?!\n)")]
 
 _MIN_HINTED_KEY_CHARACTERS = 12
 _KEY_HINT_CHARACTERS = 4
@@ -23,7 +23,7 @@ class Setup(Value, kw_only=True, omit_defaults=False):
     """The present provider and model."""
 
     provider: str
-    """`openai` (any server with its chat completions API), `demo` or `scripted`."""
+    """A name of the registry of providers."""
     model: str
     is_demo: bool
     base_url: str | None = None
@@ -39,12 +39,13 @@ class Setup(Value, kw_only=True, omit_defaults=False):
 class SetupRequest(Value, kw_only=True):
     """A requested setup."""
 
-    provider: ProviderName = "openai"
+    provider: ProviderName | None = None
+    """None for the default provider."""
     base_url: Address | None = None
     """None for the present address."""
     key: Key | None = None
     """None for the present key where the address is unchanged, else for no key."""
-    model: ModelName | None = None
+    model: ProviderModelName | None = None
 
 
 class SetupTrial(Value, kw_only=True, omit_defaults=False):

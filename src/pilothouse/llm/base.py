@@ -1,7 +1,7 @@
 """The contract of model adapters: a neutral request, and one stream of events for all providers."""
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from pilothouse.domain.messages import Usage
 from pilothouse.domain.sampling import Sampling
@@ -125,3 +125,11 @@ class Adapter(Protocol):
         """
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class ListsModels(Protocol):
+    """An adapter whose provider lists its models."""
+
+    async def models(self) -> list[str]:
+        """The names of the models that the provider lists, sorted. Raises: ModelUnavailable, ModelRefused."""

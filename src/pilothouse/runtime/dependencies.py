@@ -14,6 +14,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import Change
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.messages import Message
+from pilothouse.domain.model_names import ModelName
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.personas import Personas
 from pilothouse.domain.provider_setup import Setup, SetupRequest, SetupTrial
@@ -23,6 +24,7 @@ from pilothouse.domain.value import ContextId, Timestamp
 from pilothouse.domain.workspace_policy import WorkspacePolicy
 from pilothouse.llm.base import Adapter
 from pilothouse.llm.model_catalog import ModelCatalog
+from pilothouse.llm.providers import DEFAULT_PROVIDER, DEMO, PROVIDERS
 from pilothouse.runtime.events.hub import Hub
 from pilothouse.runtime.events.signal_bus import SignalBus
 from pilothouse.runtime.limits import Limits
@@ -168,7 +170,7 @@ class RuntimeDependencies:
 
     @property
     def is_demo(self) -> bool:
-        return self.adapter.name == "demo"
+        return self.adapter.name == DEMO
 
     def artifacts_of(self, context_id: ContextId) -> ArtifactStore | None:
         """The files of a context beside its messages; None where its store keeps no files."""
@@ -202,6 +204,13 @@ class RuntimeDependencies:
 
     def has_model(self, name: str) -> bool:
         return name == self.model or name in self.models
+
+    def own_model(self, text: str | None) -> str | None:
+        """The adapter's model by its name, with or without the provider; None where the adapter has no such model."""
+        if text is None:
+            return None
+        model = ModelName.parse(text, PROVIDERS, default=DEFAULT_PROVIDER)
+        return model.name if model.provider == DEFAULT_PROVIDER and self.has_model(model.name) else None
 
     def check_model(self, name: str | None) -> None:
         """Raises: InvalidInput for an unknown model."""

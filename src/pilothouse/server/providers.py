@@ -3,13 +3,13 @@
 import msgspec
 
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.provider_setup import ModelName, Setup, SetupRequest, SetupTrial
+from pilothouse.domain.provider_setup import ProviderModelName, Setup, SetupRequest, SetupTrial
 from pilothouse.domain.users import LOCAL
 from pilothouse.server.state import RequestContext
 
 
 class NewSetup(SetupRequest, kw_only=True):
-    model: ModelName
+    model: ProviderModelName
 
 
 async def read(request: RequestContext) -> Setup:

@@ -199,7 +199,7 @@ export type NewResource = { readonly server: string; readonly uri: string };
 
 export type NewRule = { readonly effect: "allow" | "ask" | "deny"; readonly scope: Scope; readonly context_id?: string | null; readonly minutes?: number | null };
 
-export type NewSetup = { readonly provider?: "openai"; readonly base_url?: string | null; readonly key?: string | null; readonly model: string };
+export type NewSetup = { readonly provider?: string | null; readonly base_url?: string | null; readonly key?: string | null; readonly model: string };
 
 export type OptimizingContext = { readonly type: "optimizing_context" };
 
@@ -311,7 +311,7 @@ export type SessionChanged = { readonly event: "SessionChanged"; readonly user_i
 
 export type Setup = { readonly provider: string; readonly model: string; readonly is_demo: boolean; readonly base_url?: string | null; readonly key_hint?: string | null; readonly key_from?: "environment" | "stored" | null; readonly can_change?: boolean; readonly reason?: Reason | null };
 
-export type SetupRequest = { readonly provider?: "openai"; readonly base_url?: string | null; readonly key?: string | null; readonly model?: string | null };
+export type SetupRequest = { readonly provider?: string | null; readonly base_url?: string | null; readonly key?: string | null; readonly model?: string | null };
 
 export type SetupTrial = { readonly ok: boolean; readonly models?: readonly (string)[]; readonly reason?: Reason | null };
 

@@ -294,12 +294,8 @@ def _first_model(
 ) -> str | None:
     """The preferred model, if it exists and the persona has none; otherwise None, for the runtime's default."""
     named_persona = dependencies.personas(workspace).get(persona) if persona is not None else None
-    persona_model = (named_persona.model or "").removeprefix("openai:") if named_persona is not None else ""
-    return (
-        preferred
-        if preferred is not None and dependencies.has_model(preferred) and not dependencies.has_model(persona_model)
-        else None
-    )
+    has_own = named_persona is not None and dependencies.own_model(named_persona.model) is not None
+    return preferred if preferred is not None and dependencies.has_model(preferred) and not has_own else None
 
 
 def check_workspace(dependencies: RuntimeDependencies, workspace: Path, owner: str) -> None:

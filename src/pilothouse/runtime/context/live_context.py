@@ -167,11 +167,9 @@ class LiveContext:
     def model(self) -> str:
         """The context's own model, or its persona's, where the adapter has it; else the runtime's model."""
         persona = self.persona
-        persona_model = (persona.model or "").removeprefix("openai:") if persona is not None else None
-        names = (self.core.model, persona_model)
-        return next(
-            (name for name in names if name is not None and self.dependencies.has_model(name)), self.dependencies.model
-        )
+        names = (self.core.model, persona.model if persona is not None else None)
+        own_models = (self.dependencies.own_model(name) for name in names)
+        return next((model for model in own_models if model is not None), self.dependencies.model)
 
     @property
     def facts(self) -> ModelFacts:
