@@ -184,7 +184,7 @@ async def test_images_are_sent_in_the_present_format_to_a_model_that_sees_and_as
         await world.turn(context_id)
     seeing, blind = (ALTERNATING.body(request) for request in other.requests)
     assert [alternating_format.faults(body) for body in (seeing, blind)] == [[], []]
-    assert (b'"image":' in seeing, b'"image":' in blind) == (True, False)
+    assert (b'"kind":"image"' in seeing, b'"kind":"image"' in blind) == (True, False)
     bodies = [msgspec.json.decode(CHAT_COMPLETIONS.body(request)) for request in world.model.requests]
     for body in bodies:
         wire.check(body)

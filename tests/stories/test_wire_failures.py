@@ -49,7 +49,7 @@ class ScriptedProvider(FakeProvider):
 
     def next_answer(self, body: bytes) -> Answer:
         self.requests.append(msgspec.json.decode(body))
-        return self._player.answer(_purpose(self.requests[-1]))
+        return self.player.answer(_purpose(self.requests[-1]))
 
     async def _answer(self, body: bytes, writer: asyncio.StreamWriter) -> None:
         request = msgspec.json.decode(body)

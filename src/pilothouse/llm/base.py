@@ -103,11 +103,12 @@ class WireFormat(Protocol):
         its full text."""
 
     def encode(self, message: ModelMessage) -> bytes:
-        """Encode one message, independently of the messages around it."""
+        """Encode one message, independently of the messages around it. Only `body` reads the bytes: they need not be a
+        document of their own."""
 
     def body(self, request: ModelRequest) -> bytes:
-        """Encode a whole request as JSON. A format in which neighbouring messages share a turn joins them here, so that
-        every encoded message can be cached alone."""
+        """Encode a whole request as JSON. A format in which neighbouring messages share a turn joins them here, by
+        their bytes: every encoded message is cached alone, and parsing the history again would cost in every round."""
 
 
 class Adapter(Protocol):

@@ -37,7 +37,7 @@ class FakeProvider:
         self._strict = strict
         self._models = models
         self._key = key
-        self._player = Player(script)
+        self.player = Player(script)
         self._server: asyncio.Server | None = None
         self._serving: set[asyncio.Task[None]] = set()
         self.requests: list[dict[str, Any]] = []
@@ -117,7 +117,7 @@ class FakeProvider:
     def next_answer(self, body: bytes) -> Answer:
         """Return the next answer of the script. Raises: ModelRefused for an exhausted script."""
         self.requests.append(msgspec.json.decode(body))
-        return self._player.answer("turn")
+        return self.player.answer("turn")
 
     async def _answer(self, body: bytes, writer: asyncio.StreamWriter) -> None:
         body_faults = self.find_faults(body)
@@ -151,8 +151,15 @@ class FakeProvider:
             if number == answer.silence:
                 await asyncio.Event().wait()
             await asyncio.sleep(answer.delta_delay)
-            yield sse_event(msgspec.json.encode(chunk_of(event)))
-        yield sse_event(b"[DONE]")
+            yield self.encode_event(event)
+        yield self.encode_end()
+
+    def encode_event(self, event: ModelEvent) -> bytes:
+        return sse_event(msgspec.json.encode(chunk_of(event)))
+
+    def encode_end(self) -> bytes:
+        """Return the end of a complete stream."""
+        return sse_event(b"[DONE]")
 
 
 def chunk_of(event: ModelEvent) -> dict[str, Any]:
