@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pilothouse.runtime.events.turn_events import (
         MessageAdded,
         QuestionAsked,
+        ReasoningAdded,
         StateEntered,
         SubagentWaiting,
         TextAdded,
@@ -48,6 +49,7 @@ __all__ = [
     "Processor",
     "ProposedCall",
     "QuestionAsked",
+    "ReasoningAdded",
     "Runtime",
     "Settings",
     "StateEntered",
@@ -80,6 +82,7 @@ _MODULES = {
     "Processor": "runtime.dependencies",
     "ProposedCall": "runtime.commands.proposed_calls",
     "QuestionAsked": "runtime.events.turn_events",
+    "ReasoningAdded": "runtime.events.turn_events",
     "Runtime": "runtime.runtime",
     "Settings": "settings",
     "StateEntered": "runtime.events.turn_events",

@@ -89,7 +89,7 @@ def test_arguments_that_arrive_in_pieces_are_parsed_a_few_times(first: str, monk
         return decode(*args, **options)
 
     monkeypatch.setattr(msgspec.json, "decode", counting_decode)
-    answer = StreamedAnswer(MessageId("message"))
+    answer = StreamedAnswer(MessageId("message"), "chat_completions")
     for piece in (first, *["{}"] * 5000):
         answer.apply(CallDelta(index=0, id="", tool="tool", arguments=piece))
     assert parses <= MAX_PARSES
@@ -100,7 +100,7 @@ def test_arguments_that_arrive_in_pieces_are_parsed_a_few_times(first: str, monk
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
 @pytest.mark.parametrize("text", ['{"a":"}{\\"}"}', '{"a":{"b":["\\\\"]}}', "{}", '{"a":"{}\\\\"}'])
 def test_a_call_behind_a_whole_one_is_another_call(text: str, size: int) -> None:
-    answer = StreamedAnswer(MessageId("message"))
+    answer = StreamedAnswer(MessageId("message"), "chat_completions")
     for _ in range(3):
         for start in range(0, len(text), size):
             answer.apply(CallDelta(index=0, id="", tool="tool", arguments=text[start : start + size]))

@@ -54,7 +54,7 @@ def script_of(epoch: str, turns: int) -> Script:
         asks = [ScriptedCall(tool="ask_user", arguments=QUESTION)] if turn % 4 == 1 else []
         text = [f"working on {name} ", "piece by ", "piece"]
         answers.append(Answer(deltas=tuple(text), calls=(*changes, *looks, *runs, *asks), delta_delay=0.001))
-        answers.append(Answer(deltas=("done ", name), delta_delay=0.001))
+        answers.append(Answer(reasoning=("I think ", "so."), deltas=("done ", name), delta_delay=0.001))
     return Script(turn=tuple(answers))
 
 

@@ -11,7 +11,7 @@ from pilothouse.domain.branches import MAIN, Branch
 from pilothouse.domain.calls import CallRecord, Status
 from pilothouse.domain.contexts import FORMAT, Change, ContextCore, ContextQuery, OpenTurn
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StaleWrite
-from pilothouse.domain.messages import ErrorMessage, Text
+from pilothouse.domain.messages import ErrorMessage, Reasoning, Text
 from pilothouse.domain.states import Idle, ProcessingUserMessage
 from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId
 from pilothouse.storage.base import FENCE, Store
@@ -307,12 +307,14 @@ async def test_pieces_of_an_answer_survive_until_its_message_is_committed(stores
     await store.create(first())
     turn = OpenTurn(id=TURN, branch=MAIN, started_at=AT)
     await store.commit(ID, Change(core=core(turn=turn, state=ProcessingUserMessage())), expected=1, fence=FENCE)
-    await store.append_deltas(ID, message_id(9), TURN, ["one ", "two"])
+    await store.append_deltas(ID, message_id(9), TURN, [], Reasoning("chat", "think\nhard", (5, 5)))
+    await store.append_deltas(ID, message_id(9), TURN, ["one ", "two"], Reasoning("chat", ", well", (6,)))
     await store.append_deltas(ID, message_id(9), TURN, ["\nthree"])
     store = await reopen(store)
     opened = await store.open(ID)
     if opened.partials:
         assert opened.partials[0].deltas == ("one ", "two", "\nthree")
+        assert opened.partials[0].reasoning == Reasoning("chat", "think\nhard, well", (5, 5, 6))
     await store.commit(ID, append(text(9)), expected=opened.version, fence=FENCE)
     store = await reopen(store)
     assert (await store.open(ID)).partials == ()

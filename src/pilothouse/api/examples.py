@@ -326,9 +326,22 @@ COMPLETION: dict[str, Any] = {
     "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hello."}, "finish_reason": "stop"}],
     "usage": {"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 14},
 }
+ANSWER: dict[str, Any] = {
+    "type": "text",
+    "message_id": ANSWER_ID,
+    "timestamp": AT,
+    "role": "assistant",
+    "metadata": {"turn": TURN_ID, "round": 1, "mode": "supervised"},
+    "content": "Hello.",
+    "chunks": [6],
+    "finish_reason": "stop",
+    "reasoning": {"format": "chat_completions", "text": "A greeting will do.", "chunks": [19]},
+}
 SIGNALS = (
     f'event: StateChanged\ndata: {{"event":"StateChanged","context_id":"{CONTEXT_ID}","version":4,'
     '"state":{"type":"idle"}}\n\n'
+    f'event: ReasoningDelta\ndata: {{"event":"ReasoningDelta","context_id":"{CONTEXT_ID}","version":4,'
+    f'"message_id":"{ANSWER_ID}","sequence":3}}\n\n'
     f'event: ContentDelta\ndata: {{"event":"ContentDelta","context_id":"{CONTEXT_ID}","version":4,'
     f'"message_id":"{ANSWER_ID}","sequence":12}}\n\n'
 )

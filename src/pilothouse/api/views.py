@@ -20,6 +20,7 @@ from pilothouse.domain.messages import (
     MCPResource,
     Processing,
     ProjectStructure,
+    Reasoning,
     SystemControl,
     Text,
     ToolResult,
@@ -88,6 +89,7 @@ class ToolRequestView(BaseMessage, tag="tool_request", kw_only=True):
     chunks: tuple[int, ...] = ()
     finish_reason: str | None = None
     usage: Usage | None = None
+    reasoning: Reasoning | None = None
 
 
 MessageView = (
@@ -150,6 +152,8 @@ class StreamingView(Value, kw_only=True):
     message_id: MessageId
     sequence: int
     """The sequence number of the last piece of its text."""
+    reasoning_sequence: int = 0
+    """The sequence number of the last piece of its reasoning."""
 
 
 class ConfigView(Value, kw_only=True, omit_defaults=False):
@@ -195,7 +199,7 @@ class ContextView(Value, kw_only=True, omit_defaults=False):
 
 
 class Delta(Value):
-    """A piece of a message's text."""
+    """A piece of a message's text, or of its reasoning."""
 
     sequence: int
     delta: str

@@ -29,6 +29,7 @@ from pilothouse.runtime.events.turn_events import (
     AnswerCut,
     MessageAdded,
     QuestionAsked,
+    ReasoningAdded,
     StateEntered,
     SubagentWaiting,
     TextAdded,
@@ -244,6 +245,8 @@ def _stream_record(event: TurnEvent) -> dict[str, object]:
             return {"type": "cut", "message_id": event.message_id}
         case TextAdded():
             return {"type": "delta", "message_id": event.message_id, "text": event.text}
+        case ReasoningAdded():
+            return {"type": "reasoning", "message_id": event.message_id, "text": event.text}
         case MessageAdded():
             return {"type": "message", "message": event.message}
         case StateEntered():

@@ -13,7 +13,7 @@ from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.elevations import Elevation
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.messages import Message, Usage
+from pilothouse.domain.messages import Message, Reasoning, Usage
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule
 from pilothouse.domain.sampling import Sampling
@@ -248,6 +248,7 @@ class PartialAnswer(Value):
     message_id: MessageId
     turn: TurnId
     deltas: tuple[str, ...]
+    reasoning: Reasoning | None = None
 
 
 class StoredContext(Value):

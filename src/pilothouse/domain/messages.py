@@ -4,7 +4,8 @@ A message never changes once it is complete. State that changes (the status of a
 is joined with the message on reading.
 """
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -68,6 +69,39 @@ class BaseMessage(Value, tag_field="type", kw_only=True):
     metadata: Metadata = Metadata()
 
 
+class Reasoning(Value):
+    """The reasoning of a model, which is no part of the text of its answer."""
+
+    format: str
+    """The wire format that produced the reasoning. Requests in another format leave the reasoning out."""
+    text: str
+    chunks: tuple[int, ...] = ()
+    """The lengths of the deltas in which the reasoning was streamed."""
+
+
+def join_reasoning(parts: Sequence[Reasoning]) -> Reasoning | None:
+    """The reasoning that was stored in parts; None where there are no parts."""
+    if not parts:
+        return None
+    lengths = itertools.chain.from_iterable(part.chunks for part in parts)
+    return Reasoning(parts[0].format, "".join(part.text for part in parts), tuple(lengths))
+
+
+class OpaquePart(Value):
+    """A part of an answer that only its own wire format understands, e.g. a signature or encrypted reasoning. Requests
+    in this format repeat the part unchanged; requests in another format leave the part out."""
+
+    format: str
+    data: str
+    # The place in the answer: how much of the reasoning, of the text and of the calls stands before the part.
+    after_reasoning: int = 0
+    """Characters."""
+    after_text: int = 0
+    """Characters."""
+    after_calls: int = 0
+    """Calls."""
+
+
 class Text(BaseMessage, tag="text"):
     """A text by a person or by the model."""
 
@@ -77,6 +111,9 @@ class Text(BaseMessage, tag="text"):
     finish_reason: str | None = None
     usage: Usage | None = None
     ended: TextEnd = "complete"
+    reasoning: Reasoning | None = None
+    opaque: tuple[OpaquePart, ...] = ()
+    """Empty for an incomplete answer: no provider takes parts of one back."""
 
 
 class Image(BaseMessage, tag="image"):
@@ -143,6 +180,8 @@ class ToolRequest(BaseMessage, tag="tool_request", kw_only=True):
     """The lengths of the deltas of a streamed `content`."""
     finish_reason: str | None = None
     usage: Usage | None = None
+    reasoning: Reasoning | None = None
+    opaque: tuple[OpaquePart, ...] = ()
 
 
 class ToolResult(BaseMessage, tag="tool_result"):
@@ -303,12 +342,17 @@ def shown_text(message: Message) -> str:
 
 def content_chunks(message: Message) -> list[str]:
     """The content by the deltas in which it was streamed; all of it for a message that was not streamed."""
-    content = getattr(message, "content", None) or ""
-    lengths = getattr(message, "chunks", ())
+    return _cut(getattr(message, "content", None) or "", getattr(message, "chunks", ()))
+
+
+def reasoning_chunks(message: Message) -> list[str]:
+    """The reasoning by the deltas in which it was streamed; empty for a message without reasoning."""
+    reasoning = getattr(message, "reasoning", None)
+    return _cut(reasoning.text, reasoning.chunks) if reasoning is not None else []
+
+
+def _cut(text: str, lengths: Sequence[int]) -> list[str]:
     if not lengths:
-        return [content] if content else []
-    chunks, start = [], 0
-    for length in lengths:
-        chunks.append(content[start : start + length])
-        start += length
-    return chunks
+        return [text] if text else []
+    ends = list(itertools.accumulate(lengths))
+    return [text[end - length : end] for end, length in zip(ends, lengths, strict=True)]

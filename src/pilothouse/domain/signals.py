@@ -44,6 +44,12 @@ class ContentDelta(_AboutMessage):
     sequence: int
 
 
+class ReasoningDelta(_AboutMessage):
+    """A message that is being streamed has more reasoning."""
+
+    sequence: int
+
+
 class MessageCompleted(_AboutMessage):
     final_sequence: int
 
@@ -84,6 +90,13 @@ def session_topic(user: str) -> str:
 
 
 ContextSignal = (
-    StateChanged | MessageCreated | ContentDelta | MessageCompleted | MessageChanged | ContextChanged | ErrorRaised
+    StateChanged
+    | MessageCreated
+    | ContentDelta
+    | ReasoningDelta
+    | MessageCompleted
+    | MessageChanged
+    | ContextChanged
+    | ErrorRaised
 )
 Signal = ContextSignal | SessionChanged

@@ -69,6 +69,8 @@ class MarkdownWriter:
 
     def _body(self, message: Message, calls: Mapping[CallId, CallRecord]) -> str | None:
         match message:
+            case Text(content="", ended="complete"):
+                return None  # an answer of reasoning alone
             case Text():
                 return _join(
                     _quote_if_open(shown_text(message)),

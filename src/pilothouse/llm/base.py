@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from typing import Literal, Protocol, runtime_checkable
 
-from pilothouse.domain.messages import Usage
+from pilothouse.domain.messages import OpaquePart, Usage
 from pilothouse.domain.sampling import Sampling
 from pilothouse.domain.tool_offers import ToolDescription
 from pilothouse.domain.value import Value
@@ -28,6 +28,10 @@ class UserImage(Value):
 
 class AssistantText(Value):
     content: str
+    reasoning: str = ""
+    """Reasoning that the format of the request produced, where the format sends it back."""
+    opaque: tuple[OpaquePart, ...] = ()
+    """Parts that the format of the request produced."""
 
 
 class RequestedCall(Value):
@@ -39,6 +43,8 @@ class RequestedCall(Value):
 class AssistantCalls(Value):
     content: str
     calls: tuple[RequestedCall, ...]
+    reasoning: str = ""
+    opaque: tuple[OpaquePart, ...] = ()
 
 
 class CallResult(Value):
@@ -70,6 +76,18 @@ class TextDelta(Value):
     text: str
 
 
+class ReasoningTextDelta(Value):
+    """Reasoning of the model. Not a part of the answer's text."""
+
+    text: str
+
+
+class OpaquePartReceived(Value):
+    """A whole part that only the adapter's format understands. Its place is behind the events before it."""
+
+    data: str
+
+
 class CallDelta(Value):
     """A part of a tool call."""
 
@@ -88,7 +106,7 @@ class Finished(Value):
     reason: str
 
 
-ModelEvent = Connected | TextDelta | CallDelta | UsageReported | Finished
+ModelEvent = Connected | TextDelta | ReasoningTextDelta | OpaquePartReceived | CallDelta | UsageReported | Finished
 
 
 class WireFormat(Protocol):
@@ -96,6 +114,9 @@ class WireFormat(Protocol):
 
     name: str
     """Histories are cached by this name: two formats never share encoded messages."""
+    sends_reasoning: bool
+    """Whether messages repeat the reasoning and the opaque parts that this format produced. Those of other formats are
+    left out before `encode`."""
 
     @property
     def max_description_characters(self) -> int | None:

@@ -24,6 +24,7 @@ _REASONING_MODEL = re.compile(r"o[1-9]\b|gpt-(?!5-chat)[5-9]\b|codex-")
 class ChatCompletions:
     name = "chat_completions"
     max_description_characters = 1024  # some servers refuse longer ones
+    sends_reasoning = False
 
     def encode(self, message: ModelMessage) -> bytes:
         return msgspec.json.encode(_message_object(message))

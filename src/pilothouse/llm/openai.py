@@ -19,6 +19,7 @@ from pilothouse.llm.base import (
     Finished,
     ModelEvent,
     ModelRequest,
+    ReasoningTextDelta,
     TextDelta,
     UsageReported,
 )
@@ -50,6 +51,9 @@ class _Call(msgspec.Struct):
 class _Delta(msgspec.Struct):
     content: str | None = None
     refusal: str | None = None
+    # Compatible servers stream reasoning under either name. Other values than texts are ignored.
+    reasoning_content: Any = None
+    reasoning: Any = None
     tool_calls: list[_Call] | None = None
 
 
@@ -206,6 +210,7 @@ def _events(line: bytes) -> list[ModelEvent]:
     events: list[ModelEvent] = []
     for choice in chunk.choices or ():
         if choice.delta is not None:
+            events += _reasoning(choice.delta)
             if choice.delta.content:
                 events.append(TextDelta(text=choice.delta.content))
             if choice.delta.refusal:  # its own finish reason, "stop", comes later
@@ -218,6 +223,11 @@ def _events(line: bytes) -> list[ModelEvent]:
         prompt, completion = chunk.usage.prompt_tokens, chunk.usage.completion_tokens
         events.append(UsageReported(usage=Usage(input_tokens=int(prompt or 0), output_tokens=int(completion or 0))))
     return events
+
+
+def _reasoning(delta: _Delta) -> list[ReasoningTextDelta]:
+    text = delta.reasoning_content or delta.reasoning  # some servers send both
+    return [ReasoningTextDelta(text=text)] if text and isinstance(text, str) else []
 
 
 def _finish_reason(reason: str) -> str:

@@ -15,7 +15,16 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput, ModelRefused
 from pilothouse.domain.messages import Usage
 from pilothouse.domain.value import Value
-from pilothouse.llm.base import CallDelta, Finished, ModelEvent, Purpose, TextDelta, UsageReported
+from pilothouse.llm.base import (
+    CallDelta,
+    Finished,
+    ModelEvent,
+    OpaquePartReceived,
+    Purpose,
+    ReasoningTextDelta,
+    TextDelta,
+    UsageReported,
+)
 
 _DELTA_CHARACTERS = 16
 
@@ -45,6 +54,10 @@ class Answer(Value):
     text: str = ""
     deltas: tuple[str, ...] | None = None
     """The exact parts in which the text is streamed, in place of `text`."""
+    reasoning: tuple[str, ...] = ()
+    """The deltas of the reasoning, before the text."""
+    opaque: tuple[str, ...] = ()
+    """Opaque parts of the provider, behind the reasoning; not over chat completions, which have none."""
     calls: tuple[ScriptedCall, ...] = ()
     delay: float = 0
     """Seconds before anything is sent."""
@@ -64,6 +77,10 @@ class Answer(Value):
 
     def events(self) -> Iterator[ModelEvent]:
         """The answer as a stream of model events."""
+        for reasoning in self.reasoning:
+            yield ReasoningTextDelta(text=reasoning)
+        for data in self.opaque:
+            yield OpaquePartReceived(data=data)
         for text in self.text_deltas():
             yield TextDelta(text=text)
         for index, call in enumerate(self.calls):

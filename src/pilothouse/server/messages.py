@@ -156,6 +156,11 @@ async def content(request: RequestContext, context_id: str, message_id: str, que
     return [Delta(sequence, text) for sequence, text in deltas]
 
 
+async def reasoning(request: RequestContext, context_id: str, message_id: str, query: ContentQuery) -> list[Delta]:
+    deltas = await request.runtime.messages.read_reasoning(context_id, MessageId(message_id), query.from_sequence)
+    return [Delta(sequence, text) for sequence, text in deltas]
+
+
 async def provenance(
     request: RequestContext, context_id: str, message_id: str, query: BranchQuery
 ) -> Provenance | None:

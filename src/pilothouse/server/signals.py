@@ -15,6 +15,7 @@ from pilothouse.domain.signals import (
     ContextChanged,
     ErrorRaised,
     MessageCreated,
+    ReasoningDelta,
     SessionChanged,
     Signal,
     StateChanged,
@@ -124,10 +125,13 @@ async def _current_state(request: RequestContext, context_id: str) -> list[bytes
     fields: dict[str, Any] = {"context_id": live.id, "version": live.version}
     signals: list[Signal] = [StateChanged(**fields, state=live.state), ContextChanged(**fields, fields=("*",))]
     writer = live.streaming
-    if writer is not None and writer.sequence:
+    if writer is not None and (writer.sequence or writer.reasoning_sequence):
         message = {**fields, "message_id": writer.message_id}
         signals.append(MessageCreated(**message, role="assistant", type="text"))
-        signals.append(ContentDelta(**message, sequence=writer.sequence))
+        if writer.reasoning_sequence:
+            signals.append(ReasoningDelta(**message, sequence=writer.reasoning_sequence))
+        if writer.sequence:
+            signals.append(ContentDelta(**message, sequence=writer.sequence))
     return [encode_signal(signal, request.language) for signal in signals]
 
 

@@ -20,7 +20,7 @@ from pilothouse.domain.deception.deceptive_text import lookalike_characters
 from pilothouse.domain.deception.value_marks import LOOKALIKE_LETTERS
 from pilothouse.domain.errors import NotFound
 from pilothouse.domain.forks import BranchFork
-from pilothouse.domain.messages import Message, ToolCall, ToolRequest, ToolResult
+from pilothouse.domain.messages import Message, Text, ToolCall, ToolRequest, ToolResult
 from pilothouse.domain.rules import RuleOptionOffer
 from pilothouse.domain.value import MessageId, TurnId
 from pilothouse.runtime.commands.calls import preview_digest
@@ -71,7 +71,11 @@ async def context_view(runtime: Runtime, live: ContextSnapshot) -> ContextView:
         elevation=await runtime.modes.elevation(live.id),
         turn=TurnView(id=turn.id, branch=turn.branch, started_at=turn.started_at, round=turn.round) if turn else None,
         last_turn=core.last_turn,
-        streaming=StreamingView(message_id=writer.message_id, sequence=writer.sequence) if writer is not None else None,
+        streaming=StreamingView(
+            message_id=writer.message_id, sequence=writer.sequence, reasoning_sequence=writer.reasoning_sequence
+        )
+        if writer is not None
+        else None,
         parent=core.parent,
         waiting_below=tuple(sorted(child.id for child in live.waiting_subagents)),
         archived=core.archived,
@@ -189,11 +193,18 @@ async def message_views(runtime: Runtime, context_id: str, messages: Sequence[Me
     views: list[MessageView] = []
     for message in messages:
         if not isinstance(message, ToolRequest):
-            views.append(message)
+            views.append(_without_opaque_parts(message))
             continue
         call_records = [records.get(call.id) or _fallback_record(message, call) for call in message.calls]
         views.append(_tool_request_view(message, await call_views(runtime, context_id, call_records)))
     return views
+
+
+def _without_opaque_parts(message: MessageView) -> MessageView:
+    """The message without its provider's signatures and encrypted reasoning, which clients cannot use."""
+    if not isinstance(message, Text) or not message.opaque:
+        return message
+    return msgspec.structs.replace(message, opaque=())
 
 
 def _tool_request_view(message: ToolRequest, calls: tuple[CallView, ...]) -> ToolRequestView:
@@ -206,6 +217,7 @@ def _tool_request_view(message: ToolRequest, calls: tuple[CallView, ...]) -> Too
         calls=calls,
         chunks=message.chunks,
         finish_reason=message.finish_reason,
+        reasoning=message.reasoning,
         usage=message.usage,
     )
 

@@ -17,7 +17,7 @@ from pilothouse.domain.audit import AuditChain, AuditEntry, AuditHead, CheckedAu
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import ALL_CONTEXTS, Change, ContextQuery, ContextSummary, SentKey, StoredContext
-from pilothouse.domain.messages import ErrorMessage, Message
+from pilothouse.domain.messages import ErrorMessage, Message, Reasoning
 from pilothouse.domain.store_health import StoreHealth
 from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId, Value
 
@@ -144,9 +144,15 @@ class Store(Protocol):
         """
 
     async def append_deltas(
-        self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]
+        self,
+        context_id: ContextId,
+        message_id: MessageId,
+        turn: TurnId,
+        deltas: Sequence[str],
+        reasoning: Reasoning | None = None,
     ) -> None:
-        """Write deltas of an answer that is not complete yet. Committing the message removes them.
+        """Write deltas of an answer that is not complete yet, and its further reasoning. Committing the message removes
+        them.
 
         Raises: StoreRefused.
         """

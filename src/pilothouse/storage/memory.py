@@ -22,12 +22,19 @@ from pilothouse.domain.contexts import (
     summary_of,
 )
 from pilothouse.domain.errors import Conflict, NotFound, StaleWrite
-from pilothouse.domain.messages import Message
+from pilothouse.domain.messages import Message, Reasoning, join_reasoning
 from pilothouse.domain.store_health import StoreHealth
 from pilothouse.domain.users import check_user_name
 from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId
 from pilothouse.storage.base import FENCE, UserLog, damaged_message
 from pilothouse.system.private_file import make_private_folders
+
+
+class _PartialData:
+    def __init__(self, turn: TurnId) -> None:
+        self.turn = turn
+        self.deltas: list[str] = []
+        self.reasoning: list[Reasoning] = []
 
 
 class _ContextData:
@@ -40,7 +47,7 @@ class _ContextData:
         self.calls: dict[CallId, CallRecord] = {}
         self.audit: list[AuditEntry] = []
         self.keys: dict[str, SentKey] = {}
-        self.partials: dict[MessageId, tuple[TurnId, list[str]]] = {}
+        self.partials: dict[MessageId, _PartialData] = {}
 
     def apply(self, change: Change) -> int:
         self.core = change.core
@@ -95,8 +102,13 @@ class MemoryStore:
             branches=dict(context.branches),
             calls={call.id: call for call in context.calls.values() if turn is not None and call.turn == turn.id},
             partials=tuple(
-                PartialAnswer(message_id=message_id, turn=turn_id, deltas=tuple(deltas))
-                for message_id, (turn_id, deltas) in context.partials.items()
+                PartialAnswer(
+                    message_id=message_id,
+                    turn=partial.turn,
+                    deltas=tuple(partial.deltas),
+                    reasoning=join_reasoning(partial.reasoning),
+                )
+                for message_id, partial in context.partials.items()
             ),
         )
 
@@ -189,9 +201,17 @@ class MemoryStore:
         return self._artifacts / context_id if self._artifacts is not None else None
 
     async def append_deltas(
-        self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]
+        self,
+        context_id: ContextId,
+        message_id: MessageId,
+        turn: TurnId,
+        deltas: Sequence[str],
+        reasoning: Reasoning | None = None,
     ) -> None:
-        self._find(context_id).partials.setdefault(message_id, (turn, []))[1].extend(deltas)
+        partial = self._find(context_id).partials.setdefault(message_id, _PartialData(turn))
+        partial.deltas.extend(deltas)
+        if reasoning is not None:
+            partial.reasoning.append(reasoning)
 
     async def forget_deltas(self, context_id: ContextId, message_id: MessageId) -> None:
         self._find(context_id).partials.pop(message_id, None)

@@ -1,6 +1,7 @@
 """A second wire format for tests, unlike chat completions: turns of user and model alternate, and each holds parts of
 several kinds. `faults` checks a request as strictly as a server."""
 
+import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Iterator
@@ -37,6 +38,12 @@ class ImagePart(_Part, tag="image"):
     """An address, or bytes in base64."""
 
 
+class ThoughtPart(_Part, tag="thought"):
+    text: str
+    seal: str
+    """The provider's signature of the text."""
+
+
 class CallPart(_Part, tag="call"):
     id: str
     tool: str
@@ -48,7 +55,7 @@ class ResultPart(_Part, tag="result"):
     text: str
 
 
-Part = TextPart | ImagePart | CallPart | ResultPart
+Part = TextPart | ImagePart | ThoughtPart | CallPart | ResultPart
 
 
 class AlternatingFormat:
@@ -57,6 +64,7 @@ class AlternatingFormat:
 
     name = "alternating"
     max_description_characters = None
+    sends_reasoning = True
 
     def encode(self, message: ModelMessage) -> bytes:
         side, parts = _parts(message)
@@ -85,15 +93,29 @@ def _parts(message: ModelMessage) -> tuple[bytes, list[Part]]:
         case UserImage(data=data, url=url):
             return b"u", [ImagePart(data or url or "")]
         case AssistantText(content=content):
-            return b"m", [TextPart(content)]
+            return b"m", [*_thoughts(message), TextPart(content)]
         case AssistantCalls(content=content, calls=calls):
             texts = [TextPart(content)] if content else []
             return b"m", [
+                *_thoughts(message),
                 *texts,
                 *(CallPart(call.id, call.tool, msgspec.Raw(call.arguments.encode())) for call in calls),
             ]
         case CallResult(call_id=call_id, content=content):
             return b"u", [ResultPart(call_id, content)]
+
+
+def _thoughts(message: AssistantText | AssistantCalls) -> Iterator[ThoughtPart]:
+    """Yield the sealed thoughts, each from the end of the one before to the place of its seal."""
+    start = 0
+    for part in message.opaque:
+        yield ThoughtPart(message.reasoning[start : part.after_reasoning], part.data)
+        start = part.after_reasoning
+
+
+def seal_of(text: str) -> str:
+    """Return the seal with which the provider signs a thought."""
+    return hashlib.sha256(b"alternating " + text.encode()).hexdigest()
 
 
 class _Turn(msgspec.Struct, forbid_unknown_fields=True):
@@ -155,10 +177,12 @@ def _turn_faults(turn: _Turn, before: _Turn) -> Iterator[str]:
 
 
 def _part_faults(part: Part, by: str) -> Iterator[str]:
-    if isinstance(part, CallPart) != (by == "model") and not isinstance(part, TextPart):
+    if isinstance(part, CallPart | ThoughtPart) != (by == "model") and not isinstance(part, TextPart):
         yield f"a part {type(part).__name__} by the {by}"
     if isinstance(part, TextPart) and not part.text.strip():
         yield "an empty text"
+    if isinstance(part, ThoughtPart) and part.seal != seal_of(part.text):
+        yield "a thought without its own seal"
     if isinstance(part, ImagePart) and not part.source:
         yield "an image without a source"
     if isinstance(part, CallPart) and not isinstance(msgspec.json.decode(part.arguments), dict):

@@ -14,6 +14,8 @@ from pilothouse.llm.base import (
     Finished,
     ModelEvent,
     ModelRequest,
+    OpaquePartReceived,
+    ReasoningTextDelta,
     TextDelta,
     UsageReported,
 )
@@ -46,6 +48,9 @@ class AlternatingProvider(FakeProvider):
         self.requests.append(request)
         return self.player.answer(request["purpose"])
 
+    def can_send(self, _: ModelEvent) -> bool:
+        return True
+
     def encode_event(self, event: ModelEvent) -> bytes:
         name, data = _wire_event(event)
         return sse_event(msgspec.json.encode(data), name)
@@ -58,6 +63,10 @@ def _wire_event(event: ModelEvent) -> tuple[str, _Event]:
     match event:
         case TextDelta(text=text):
             return "text", _Event(text=text)
+        case ReasoningTextDelta(text=text):
+            return "thought", _Event(text=text)
+        case OpaquePartReceived(data=data):
+            return "seal", _Event(text=data)
         case CallDelta(index=index, id=call_id, tool=tool, arguments=arguments):
             return "call", _Event(index=index, id=call_id, tool=tool, text=arguments)
         case Finished(reason=reason):
@@ -103,6 +112,10 @@ def _model_event(name: str, event: _Event) -> ModelEvent:
     match name:
         case "text":
             return TextDelta(text=event.text)
+        case "thought":
+            return ReasoningTextDelta(text=event.text)
+        case "seal":
+            return OpaquePartReceived(data=event.text)
         case "call":
             return CallDelta(index=event.index, id=event.id, tool=event.tool, arguments=event.text)
         case "finished":

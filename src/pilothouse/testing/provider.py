@@ -15,7 +15,15 @@ import msgspec
 
 from pilothouse.domain.errors import ModelRefused
 from pilothouse.domain.messages import Usage
-from pilothouse.llm.base import CallDelta, Finished, ModelEvent, TextDelta, UsageReported
+from pilothouse.llm.base import (
+    CallDelta,
+    Finished,
+    ModelEvent,
+    OpaquePartReceived,
+    ReasoningTextDelta,
+    TextDelta,
+    UsageReported,
+)
 from pilothouse.llm.script import Answer, Player, Script, load_script
 from pilothouse.sse import sse_event
 from pilothouse.testing.wire import WireFault, faults
@@ -145,7 +153,7 @@ class FakeProvider:
             for raw in answer.raw:
                 yield raw.encode("utf-8", "surrogateescape")
             return
-        for number, event in enumerate(answer.events()):
+        for number, event in enumerate(filter(self.can_send, answer.events())):
             if number == answer.cut:
                 return
             if number == answer.silence:
@@ -153,6 +161,10 @@ class FakeProvider:
             await asyncio.sleep(answer.delta_delay)
             yield self.encode_event(event)
         yield self.encode_end()
+
+    def can_send(self, event: ModelEvent) -> bool:
+        """Return whether the wire format has such an event."""
+        return not isinstance(event, OpaquePartReceived)
 
     def encode_event(self, event: ModelEvent) -> bytes:
         return sse_event(msgspec.json.encode(chunk_of(event)))
@@ -169,6 +181,8 @@ def chunk_of(event: ModelEvent) -> dict[str, Any]:
     match event:
         case TextDelta(text=text):
             delta = {"content": text}
+        case ReasoningTextDelta(text=text):
+            delta = {"reasoning_content": text}
         case CallDelta():
             function = {"arguments": event.arguments, **({"name": event.tool} if event.tool else {})}
             call = {"index": event.index, "function": function}

@@ -26,12 +26,13 @@ from pilothouse.domain.messages import (
     waits_for_results,
 )
 from pilothouse.domain.value import CallId
-from pilothouse.llm.base import AssistantText, ModelMessage, UserText, WireFormat
+from pilothouse.llm.base import AssistantCalls, AssistantText, ModelMessage, UserText, WireFormat
 from pilothouse.window.model_messages import (
     CONTINUE_TEXT,
     TOKENS_PER_MESSAGE,
     as_calls,
     as_text,
+    reasoning_tokens,
     to_model_message,
     tokens_in,
     tokens_of,
@@ -75,6 +76,8 @@ class History:
         self.wire_format = wire_format
         self._counter = counter
         self._with_tools = with_tools
+        self.reasoning_of = wire_format.name if wire_format.sends_reasoning else None
+        """The format whose reasoning the history holds, if any."""
         self.vision = vision
         self._overviews_from = overviews_from
         self._fragments: list[bytes] = []
@@ -126,8 +129,10 @@ class History:
         return self._calls_of[self.length]
 
     def _add_block(self, message: Message) -> None:
-        model_message = to_model_message(message, vision=self.vision)
+        model_message = to_model_message(message, vision=self.vision, reasoning_of=self.reasoning_of)
         tokens = tokens_of(message, self._counter, vision=self.vision) + self._count_beside(self.length)
+        if isinstance(model_message, AssistantText):
+            tokens += reasoning_tokens(model_message, self._counter)
         is_summary = getattr(message, "kind", None) == "summary"
         self._blocks.append(Block(self.length, len(self._fragments), tokens, is_summary=is_summary))
         self._fragments += [self.wire_format.encode(part) for part in (*self.texts_beside(self.length), model_message)]
@@ -218,21 +223,27 @@ class History:
                 result_tokens,
                 len(self._request.calls),
             )
-        messages = list(as_calls(self._request, self._results))
+        request_message, *answers = as_calls(self._request, self._results, reasoning_of=self.reasoning_of)
+        assert isinstance(request_message, AssistantCalls)
         results = sum(
             tokens_of(self._results[call.id], self._counter)
             if call.id in self._results
             else tokens_in(result, self._counter)
-            for call, result in zip(self._request.calls, messages[1:], strict=True)
+            for call, result in zip(self._request.calls, answers, strict=True)
         )
-        tokens = tokens_of(self._request, self._counter) + results + self._count_beside(self._request_at)
+        tokens = tokens_of(self._request, self._counter) + reasoning_tokens(request_message, self._counter)
+        tokens += results + self._count_beside(self._request_at)
         return Block(self._request_at, len(self._fragments), tokens, results, len(self._request.calls))
 
     def _open_fragments(self) -> list[bytes]:
         if self._request is None:
             return []
-        convert = as_calls if self._with_tools else as_text
-        messages = (*convert(self._request, self._results), *self.texts_beside(self._request_at))
+        round_ = (
+            as_calls(self._request, self._results, reasoning_of=self.reasoning_of)
+            if self._with_tools
+            else as_text(self._request, self._results)
+        )
+        messages = (*round_, *self.texts_beside(self._request_at))
         return [self.wire_format.encode(message) for message in messages]
 
 

@@ -12,6 +12,7 @@ from pilothouse.domain.messages import (
     MCPResource,
     Message,
     Metadata,
+    OpaquePart,
     ProjectStructure,
     SystemControl,
     Text,
@@ -50,11 +51,13 @@ SUMMARY_FRAME_TOKENS = 24
 CONTINUE_TEXT = "Please go on."
 
 
-def to_model_message(message: Message, *, vision: bool = False) -> ModelMessage:
-    """Convert a message that is no call and no result. `vision` says whether the model has vision."""
+def to_model_message(message: Message, *, vision: bool = False, reasoning_of: str | None = None) -> ModelMessage:
+    """Convert a message that is no call and no result. `vision` says whether the model has vision; `reasoning_of` names
+    the format whose reasoning is sent."""
     match message:
         case Text(role="assistant"):
-            return AssistantText(content=message.content)
+            reasoning, opaque = _reasoning_of(message, reasoning_of if message.ended == "complete" else None)
+            return AssistantText(content=message.content, reasoning=reasoning, opaque=opaque)
         case Text() | ProjectStructure() | MCPResource():
             return UserText(content=message.content)
         case SystemControl():
@@ -68,15 +71,33 @@ def to_model_message(message: Message, *, vision: bool = False) -> ModelMessage:
 
 
 def as_calls(
-    request: ToolRequest, results: Mapping[CallId, ToolResult], limit: int = MAX_RESULT_CHARACTERS
+    request: ToolRequest,
+    results: Mapping[CallId, ToolResult],
+    limit: int = MAX_RESULT_CHARACTERS,
+    *,
+    reasoning_of: str | None = None,
 ) -> Iterable[ModelMessage]:
-    """Calls and results in the API's own form."""
+    """Calls and results in the API's own form. `reasoning_of` names the format whose reasoning is sent."""
     calls = tuple(
         RequestedCall(id=call.id, tool=_safe_tool_name(call), arguments=_arguments_json(call)) for call in request.calls
     )
-    yield AssistantCalls(content=_text_before_calls(request), calls=calls)
+    reasoning, opaque = _reasoning_of(request, reasoning_of)
+    yield AssistantCalls(content=_text_before_calls(request), calls=calls, reasoning=reasoning, opaque=opaque)
     for call in request.calls:
         yield CallResult(call_id=call.id, content=result_text(results.get(call.id), limit))
+
+
+def _reasoning_of(message: Text | ToolRequest, wire_format: str | None) -> tuple[str, tuple[OpaquePart, ...]]:
+    """The reasoning and the opaque parts that a format produced. No format gets those of another one."""
+    reasoning = message.reasoning
+    text = reasoning.text if reasoning is not None and reasoning.format == wire_format else ""
+    return text, tuple(part for part in message.opaque if part.format == wire_format)
+
+
+def reasoning_tokens(message: AssistantText | AssistantCalls, counter: Counter) -> int:
+    """The tokens of the reasoning and the opaque parts, which the stored counts of messages leave out: other formats do
+    not send them."""
+    return sum(counter.count(text) for text in (message.reasoning, *(part.data for part in message.opaque)) if text)
 
 
 def as_text(
@@ -141,12 +162,11 @@ def tokens_of(message: Message, counter: Counter, *, vision: bool = False) -> in
 def tokens_in(message: ModelMessage, counter: Counter) -> int:
     match message:
         case AssistantCalls(content=content, calls=calls):
-            return (
-                counter.count(content)
-                + TOKENS_PER_MESSAGE
-                + sum(_call_tokens(call.tool, call.arguments, counter) for call in calls)
-            )
-        case UserText(content=content) | AssistantText(content=content) | CallResult(content=content):
+            call_tokens = sum(_call_tokens(call.tool, call.arguments, counter) for call in calls)
+            return counter.count(content) + TOKENS_PER_MESSAGE + call_tokens + reasoning_tokens(message, counter)
+        case AssistantText(content=content):
+            return counter.count(content) + TOKENS_PER_MESSAGE + reasoning_tokens(message, counter)
+        case UserText(content=content) | CallResult(content=content):
             return counter.count(content) + TOKENS_PER_MESSAGE
         case UserImage(name=name):
             return IMAGE_TOKENS + counter.count(name) + TOKENS_PER_MESSAGE

@@ -166,14 +166,22 @@ class ShortRound(NamedTuple):
 
 
 def shorten_round(
-    request: ToolRequest, results: Mapping[CallId, ToolResult], counter: Counter, tokens: int, *, with_tools: bool
+    request: ToolRequest,
+    results: Mapping[CallId, ToolResult],
+    counter: Counter,
+    tokens: int,
+    *,
+    with_tools: bool,
+    reasoning_of: str | None = None,
 ) -> ShortRound:
     """Shorten the results, then also the text and the arguments. If that is not enough, the round is sent as text.
 
+    A request whose text or arguments are shortened is sent without reasoning, since a provider's signatures belong to
+    the whole answer.
     Each attempt costs a pass over the round. The number of passes is the logarithm of the number of limits.
     """
     convert = as_calls if with_tools else as_text
-    whole = next(iter(convert(request, {}, 0)))
+    whole = next(iter(as_calls(request, {}, 0, reasoning_of=reasoning_of) if with_tools else as_text(request, {}, 0)))
     whole_tokens = tokens_in(whole, counter)
     without_arguments = _without_arguments(request)
 

@@ -201,6 +201,8 @@ export type NewRule = { readonly effect: "allow" | "ask" | "deny"; readonly scop
 
 export type NewSetup = { readonly provider?: string | null; readonly base_url?: string | null; readonly key?: string | null; readonly model: string };
 
+export type OpaquePart = { readonly format: string; readonly data: string; readonly after_reasoning?: number; readonly after_text?: number; readonly after_calls?: number };
+
 export type OptimizingContext = { readonly type: "optimizing_context" };
 
 export type Origin = { readonly by: string; readonly at?: string; readonly call?: string | null; readonly context?: string | null; readonly file?: string | null };
@@ -273,6 +275,10 @@ export type QueuedMessage = { readonly item: Queued; readonly messages: readonly
 
 export type Reason = { readonly code: Code; readonly params?: { readonly [name: string]: unknown } };
 
+export type Reasoning = { readonly format: string; readonly text: string; readonly chunks?: readonly (number)[] };
+
+export type ReasoningDelta = { readonly event: "ReasoningDelta"; readonly context_id: string; readonly version: number; readonly message_id: string; readonly sequence: number };
+
 export type Reject = { readonly reason?: string | null };
 
 export type RejectAll = { readonly ids?: readonly (string)[] | null; readonly reason?: string | null };
@@ -321,7 +327,7 @@ export type StreamQuery = { readonly contexts?: string };
 
 export type StreamingLLMResponse = { readonly type: "streaming_llm_response"; readonly chunks_received: number; readonly chars_accumulated: number };
 
-export type StreamingView = { readonly message_id: string; readonly sequence: number };
+export type StreamingView = { readonly message_id: string; readonly sequence: number; readonly reasoning_sequence?: number };
 
 export type SwitchBody = { readonly mode: string; readonly shown?: readonly (string)[] | null };
 
@@ -333,7 +339,7 @@ export type Tab = { readonly context_id: string; readonly title?: string | null;
 
 export type TabInput = { readonly context_id: string; readonly order?: number; readonly title?: string | null; readonly last_access_time?: string };
 
-export type Text = { readonly type: "text"; readonly content: string; readonly chunks?: readonly (number)[]; readonly finish_reason?: string | null; readonly usage?: Usage | null; readonly ended?: "cancelled" | "complete" | "cut" | "interrupted"; readonly message_id: string; readonly timestamp: string; readonly role: "assistant" | "system" | "tool" | "user"; readonly metadata?: Metadata };
+export type Text = { readonly type: "text"; readonly content: string; readonly chunks?: readonly (number)[]; readonly finish_reason?: string | null; readonly usage?: Usage | null; readonly ended?: "cancelled" | "complete" | "cut" | "interrupted"; readonly reasoning?: Reasoning | null; readonly opaque?: readonly (OpaquePart)[]; readonly message_id: string; readonly timestamp: string; readonly role: "assistant" | "system" | "tool" | "user"; readonly metadata?: Metadata };
 
 export type TextPayload = { readonly type: "text"; readonly content: string; readonly display?: string | null };
 
@@ -343,9 +349,9 @@ export type ToolCall = { readonly id: string; readonly provider_id: string; read
 
 export type ToolPolicyView = { readonly allowed: readonly (string)[]; readonly denied: readonly (string)[]; readonly allowed_categories: readonly (string)[]; readonly denied_categories: readonly (string)[] };
 
-export type ToolRequest = { readonly type: "tool_request"; readonly message_id: string; readonly timestamp: string; readonly role: "assistant" | "system" | "tool" | "user"; readonly metadata?: Metadata; readonly content?: string; readonly calls: readonly (ToolCall)[]; readonly chunks?: readonly (number)[]; readonly finish_reason?: string | null; readonly usage?: Usage | null };
+export type ToolRequest = { readonly type: "tool_request"; readonly message_id: string; readonly timestamp: string; readonly role: "assistant" | "system" | "tool" | "user"; readonly metadata?: Metadata; readonly content?: string; readonly calls: readonly (ToolCall)[]; readonly chunks?: readonly (number)[]; readonly finish_reason?: string | null; readonly usage?: Usage | null; readonly reasoning?: Reasoning | null; readonly opaque?: readonly (OpaquePart)[] };
 
-export type ToolRequestView = { readonly type: "tool_request"; readonly message_id: string; readonly timestamp: string; readonly role: "assistant" | "system" | "tool" | "user"; readonly metadata?: Metadata; readonly content?: string; readonly calls: readonly (CallView)[]; readonly chunks?: readonly (number)[]; readonly finish_reason?: string | null; readonly usage?: Usage | null };
+export type ToolRequestView = { readonly type: "tool_request"; readonly message_id: string; readonly timestamp: string; readonly role: "assistant" | "system" | "tool" | "user"; readonly metadata?: Metadata; readonly content?: string; readonly calls: readonly (CallView)[]; readonly chunks?: readonly (number)[]; readonly finish_reason?: string | null; readonly usage?: Usage | null; readonly reasoning?: Reasoning | null };
 
 export type ToolResult = { readonly type: "tool_result"; readonly call_id: string; readonly tool: string; readonly content: string; readonly status: "cancelled" | "denied" | "executed" | "failed" | "interrupted" | "rejected"; readonly duration_ms?: number | null; readonly error?: Reason | null; readonly server?: string | null; readonly exit_status?: number | null; readonly message_id: string; readonly timestamp: string; readonly role: "assistant" | "system" | "tool" | "user"; readonly metadata?: Metadata };
 
@@ -408,6 +414,7 @@ export interface Routes {
   "GET /api/contexts/{context_id}/messages": { path: { readonly context_id: string }; query: { readonly ids?: string; readonly branch?: string; readonly before?: number; readonly limit?: number }; answer: readonly (Text | Image | FileReference | ProjectStructure | ToolRequestView | ToolResult | MCPResource | WorkflowExecution | SystemControl | Processing | ErrorMessage)[] | MessagePage; };
   "POST /api/contexts/{context_id}/messages": { path: { readonly context_id: string }; query: Record<string, never>; body: NewMessage; answer: SentView; };
   "GET /api/contexts/{context_id}/messages/{message_id}/content": { path: { readonly context_id: string; readonly message_id: string }; query: { readonly from_sequence?: number }; answer: readonly (Delta)[]; };
+  "GET /api/contexts/{context_id}/messages/{message_id}/reasoning": { path: { readonly context_id: string; readonly message_id: string }; query: { readonly from_sequence?: number }; answer: readonly (Delta)[]; };
   "GET /api/contexts/{context_id}/messages/{message_id}/provenance": { path: { readonly context_id: string; readonly message_id: string }; query: { readonly branch?: string }; answer: Provenance | null; };
   "POST /api/contexts": { path: Record<string, never>; query: Record<string, never>; body: NewContext; answer: ContextView; };
   "GET /api/contexts": { path: Record<string, never>; query: { readonly limit?: number; readonly cursor?: string; readonly archived?: boolean; readonly parent?: string }; answer: PageContextSummary; };

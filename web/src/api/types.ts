@@ -9,6 +9,7 @@ import type {
   MessageCreated,
   MessagePage,
   Problem,
+  ReasoningDelta,
   SessionChanged,
   StateChanged,
 } from "./schema";
@@ -21,6 +22,7 @@ export type Signal =
   | (StateChanged & { readonly cut?: boolean })
   | MessageCreated
   | ContentDelta
+  | ReasoningDelta
   | MessageCompleted
   | MessageChanged
   | ContextChanged

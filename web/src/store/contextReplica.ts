@@ -52,6 +52,7 @@ export function applySignal(
       return { ...marked, notice: signal };
     case "MessageCreated":
     case "MessageCompleted":
+    case "ReasoningDelta": // reasoning is pulled with the complete message
       return marked;
   }
 }

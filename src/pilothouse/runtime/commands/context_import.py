@@ -28,7 +28,7 @@ from pilothouse.domain.contexts import (
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreDamaged, StoreRefused, os_error_text
 from pilothouse.domain.images import decode_image, detect_media_type, is_address
 from pilothouse.domain.json_size import has_more_values
-from pilothouse.domain.messages import FileReference, Image, Text, ToolRequest, is_overview
+from pilothouse.domain.messages import FileReference, Image, Message, Text, ToolRequest, is_overview
 from pilothouse.domain.modes import DEFAULT_MODE, Mode, Modes, is_looser
 from pilothouse.domain.payloads import MAX_UPLOAD_BYTES
 from pilothouse.domain.policies import Policy
@@ -236,7 +236,7 @@ def _parse_file(data: bytes) -> tuple[Change, list[UploadLine]]:
     branches = [line for line in lines if isinstance(line, BranchLine)]
     change = Change(
         core=cores[0],
-        messages=tuple(line.message for line in lines if isinstance(line, MessageLine)),
+        messages=tuple(_without_opaque_parts(line.message) for line in lines if isinstance(line, MessageLine)),
         branches={line.branch.name: line.branch for line in branches},
         appended={line.branch.name: line.ids for line in branches},
         calls=tuple(line.call for line in lines if isinstance(line, CallLine)),
@@ -252,6 +252,13 @@ def _parse_file(data: bytes) -> tuple[Change, list[UploadLine]]:
     uploads = [line for line in lines if isinstance(line, UploadLine)]
     _check_uploads(uploads)
     return change, uploads
+
+
+def _without_opaque_parts(message: Message) -> Message:
+    """The message without parts that only the account in which they were made can send back."""
+    if not isinstance(message, Text | ToolRequest) or not message.opaque:
+        return message
+    return msgspec.structs.replace(message, opaque=())
 
 
 def _lines(data: bytes) -> Iterator[Line]:

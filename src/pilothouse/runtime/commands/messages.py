@@ -17,7 +17,7 @@ from pilothouse.domain.branches import (
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import MAX_QUEUED_MESSAGES, Queued, SentKey
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
-from pilothouse.domain.messages import ErrorMessage, Message, content_chunks
+from pilothouse.domain.messages import ErrorMessage, Message, content_chunks, reasoning_chunks
 from pilothouse.domain.modes import is_looser, strictness
 from pilothouse.domain.payloads import ClientMetadata, MessageAttachments, Payload
 from pilothouse.domain.states import Failed, Idle, ProcessingUserMessage, name_of
@@ -148,18 +148,35 @@ class MessageCommands(CommandGroup):
     async def read_content(
         self, context_id: str, message_id: MessageId, from_sequence: int = 0
     ) -> list[tuple[int, str]]:
-        """Exactly the deltas of a message behind a sequence number, with their numbers: while the message streams,
-        after its end, and after a restart."""
+        """Exactly the deltas of a message's text behind a sequence number, with their numbers: while the message
+        streams, after its end, and after a restart. Raises: NotFound."""
         live = await self._pool.find(context_id)
         writer = live.delta_writer
         if writer is not None and writer.message_id == message_id:
             deltas = writer.pieces_after(from_sequence)
         else:
-            (message,) = await live.reader.messages([message_id])
-            if isinstance(message, ErrorMessage) and message.reason.code is Code.MESSAGE_DAMAGED:
-                raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=live.core.active_branch)
-            deltas = content_chunks(message)[from_sequence:]
+            deltas = content_chunks(await self._stored(live, message_id))[from_sequence:]
         return list(enumerate(deltas, start=from_sequence + 1))
+
+    async def read_reasoning(
+        self, context_id: str, message_id: MessageId, from_sequence: int = 0
+    ) -> list[tuple[int, str]]:
+        """Exactly the deltas of a message's reasoning behind a sequence number, which counts reasoning only, with their
+        numbers: while the message streams, after its end, and after a restart. Raises: NotFound."""
+        live = await self._pool.find(context_id)
+        writer = live.delta_writer
+        if writer is not None and writer.message_id == message_id:
+            deltas = writer.reasoning_after(from_sequence)
+        else:
+            deltas = reasoning_chunks(await self._stored(live, message_id))[from_sequence:]
+        return list(enumerate(deltas, start=from_sequence + 1))
+
+    async def _stored(self, live: LiveContext, message_id: MessageId) -> Message:
+        """Raises: NotFound for a message that is missing or cannot be read."""
+        (message,) = await live.reader.messages([message_id])
+        if isinstance(message, ErrorMessage) and message.reason.code is Code.MESSAGE_DAMAGED:
+            raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=live.core.active_branch)
+        return message
 
 
 def _with_max_mode(pool: ContextPool, live: LiveContext, user_input: UserInput, name: str) -> UserInput:

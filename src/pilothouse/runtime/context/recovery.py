@@ -68,7 +68,7 @@ def _end_interrupted_calls(live: LiveContext, draft: Draft) -> None:
 def _complete_partials(live: LiveContext, draft: Draft) -> None:
     turn = current_turn(live)
     for partial in live.stored.partials:
-        if partial.turn == turn.id and partial.deltas:
+        if partial.turn == turn.id and (partial.deltas or partial.reasoning is not None):
             message = Text(
                 id=partial.message_id,
                 timestamp=live.dependencies.now(),
@@ -77,6 +77,7 @@ def _complete_partials(live: LiveContext, draft: Draft) -> None:
                 content="".join(partial.deltas),
                 chunks=tuple(map(len, partial.deltas)),
                 ended="interrupted",
+                reasoning=partial.reasoning,
             )
             draft.append(message, turn.branch)
 

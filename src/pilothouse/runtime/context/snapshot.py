@@ -21,7 +21,9 @@ class StreamingMessage(Value):
 
     message_id: MessageId
     sequence: int
-    """How many of its deltas are stored and signalled."""
+    """How many deltas of its text are stored and signalled."""
+    reasoning_sequence: int = 0
+    """How many deltas of its reasoning are stored and signalled."""
 
 
 def own_copy(record: CallRecord) -> CallRecord:
@@ -80,7 +82,9 @@ def snapshot_of(live: LiveContext) -> ContextSnapshot:
         is_driven=live.task is not None,
         is_waiting=live.is_waiting(),
         has_questions=bool(live.calls_with_questions()),
-        streaming=StreamingMessage(writer.message_id, writer.flushed) if writer is not None else None,
+        streaming=StreamingMessage(writer.message_id, writer.flushed, writer.reasoning_flushed)
+        if writer is not None
+        else None,
         output_tails=MappingProxyType({call_id: output.tail for call_id, output in live.live_outputs.items()}),
         waiting_subagents=tuple(snapshot_of(child) for child in live.subagents_waiting()),
     )

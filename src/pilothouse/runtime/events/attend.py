@@ -20,6 +20,7 @@ from pilothouse.runtime.events.turn_events import (
     BranchPosition,
     EventReader,
     MessageAdded,
+    ReasoningAdded,
     StateEntered,
     SubagentWaiting,
     TextAdded,
@@ -292,7 +293,7 @@ class EventCommands(CommandGroup):
     ) -> AsyncIterator[TurnEvent]:
         """The events of one turn. Events of earlier turns are skipped, and an event of a later turn ends the stream."""
         async for event in self.attend(context_id, attendant, start=start, signals=signals, is_over=is_over):
-            event_turn = event.turn if isinstance(event, TextAdded) else None
+            event_turn = event.turn if isinstance(event, TextAdded | ReasoningAdded) else None
             event_turn = event.message.metadata.turn if isinstance(event, MessageAdded) else event_turn
             has_begun = has_begun or event_turn == turn
             if event_turn is not None and event_turn != turn:

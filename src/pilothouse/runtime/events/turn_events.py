@@ -1,11 +1,11 @@
 """The stream of events that follows a turn: signals trigger pulls, so lost signals lose no events."""
 
 from collections.abc import AsyncIterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pilothouse.domain.branches import Branch, Compressed
 from pilothouse.domain.contexts import ContextCore
-from pilothouse.domain.messages import Message, Text, ToolRequest, content_chunks
+from pilothouse.domain.messages import Message, Text, ToolRequest, content_chunks, reasoning_chunks
 from pilothouse.domain.states import State
 from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId, Value
 from pilothouse.runtime.commands.messages import MessageCommands
@@ -14,6 +14,8 @@ from pilothouse.runtime.context.snapshot import ContextSnapshot
 from pilothouse.runtime.pool import ContextPool
 
 _MAX_TEXT_CHARACTERS = 8000
+
+Piece = TypeVar("Piece", "TextAdded", "ReasoningAdded")
 
 
 class TextAdded(Value):
@@ -25,8 +27,16 @@ class TextAdded(Value):
     turn: TurnId | None = None
 
 
+class ReasoningAdded(Value):
+    """New reasoning of an answer, which is no part of its text."""
+
+    message_id: MessageId
+    text: str
+    turn: TurnId | None = None
+
+
 class MessageAdded(Value):
-    """A message is complete. `TextAdded` events have given the text of an answer before."""
+    """A message is complete. Earlier events have given the text and the reasoning of an answer."""
 
     message: Message
 
@@ -60,7 +70,16 @@ class QuestionAsked(Value):
     call_id: CallId
 
 
-TurnEvent = TextAdded | MessageAdded | AnswerCut | StateEntered | SubagentWaiting | ToolOutputAdded | QuestionAsked
+TurnEvent = (
+    TextAdded
+    | ReasoningAdded
+    | MessageAdded
+    | AnswerCut
+    | StateEntered
+    | SubagentWaiting
+    | ToolOutputAdded
+    | QuestionAsked
+)
 
 
 class BranchPosition(NamedTuple):
@@ -89,7 +108,9 @@ class EventReader:
         self._branch = _present_branch(live.core)
         self._key, self._position = start or BranchPosition(live.branches[self._branch].key, 0)
         self._sequences: dict[MessageId, int] = {}
-        """By message: how many of its deltas were given."""
+        """By message: how many deltas of its text were given."""
+        self._reasoning_sequences: dict[MessageId, int] = {}
+        """By message: how many deltas of its reasoning were given."""
         self._writing: MessageId | None = None
         """The message that is being written."""
         self._output_positions: dict[CallId, int] = {}
@@ -112,15 +133,20 @@ class EventReader:
         self._writing = None
         return [AnswerCut(message_id=writing)]
 
-    def _new_text(self, live: LiveContext) -> list[TextAdded]:
-        """New text of the message that is being written."""
+    def _new_text(self, live: LiveContext) -> list[TextAdded | ReasoningAdded]:
+        """New reasoning and text of the message that is being written."""
         writer = live.open_delta_writer
         if writer is None:
             return []
+        reasoning = "".join(writer.reasoning_after(self._reasoning_sequences.get(writer.message_id, 0)))
         text = "".join(writer.pieces_after(self._sequences.get(writer.message_id, 0)))
+        self._reasoning_sequences[writer.message_id] = writer.reasoning_flushed
         self._sequences[writer.message_id] = writer.flushed
-        self._writing = writer.message_id if writer.flushed else self._writing
-        return _pieces(writer.message_id, text, writer.turn)
+        self._writing = writer.message_id if writer.has_flushed else self._writing
+        return [
+            *_pieces(ReasoningAdded, writer.message_id, reasoning, writer.turn),
+            *_pieces(TextAdded, writer.message_id, text, writer.turn),
+        ]
 
     def _new_output(self, live: LiveContext) -> list[ToolOutputAdded]:
         """New output of running calls."""
@@ -145,8 +171,11 @@ class EventReader:
         messages = await MessageCommands(self._pool).read(live.id, ids=ids) if ids else []
         for message in messages:
             if isinstance(message, Text | ToolRequest) and message.role == "assistant":
-                rest = "".join(content_chunks(message)[self._sequences.pop(message.id, 0) :])
-                for piece in _pieces(message.id, rest, message.metadata.turn):
+                reasoning = reasoning_chunks(message)[self._reasoning_sequences.pop(message.id, 0) :]
+                for thought in _pieces(ReasoningAdded, message.id, "".join(reasoning), message.metadata.turn):
+                    yield thought
+                rest = content_chunks(message)[self._sequences.pop(message.id, 0) :]
+                for piece in _pieces(TextAdded, message.id, "".join(rest), message.metadata.turn):
                     yield piece
             if message.id == self._writing:
                 self._writing = None
@@ -189,9 +218,9 @@ def _position_after_compression(live: LiveContext, branch: Branch, key: str, pos
     return None
 
 
-def _pieces(message_id: MessageId, text: str, turn: TurnId | None) -> list[TextAdded]:
+def _pieces(kind: type[Piece], message_id: MessageId, text: str, turn: TurnId | None) -> list[Piece]:
     """Events for a text: few, but none so large that it blocks a reader."""
     return [
-        TextAdded(message_id=message_id, text=text[at : at + _MAX_TEXT_CHARACTERS], turn=turn)
+        kind(message_id=message_id, text=text[at : at + _MAX_TEXT_CHARACTERS], turn=turn)
         for at in range(0, len(text), _MAX_TEXT_CHARACTERS)
     ]

@@ -180,7 +180,14 @@ class _Shortener:
         call_ids = {call.id for call in request.calls}
         results = {result.call_id: result for result in reversed(others) if isinstance(result, ToolResult)}
         results = {call_id: result for call_id, result in results.items() if call_id in call_ids}
-        round_messages = shorten_round(request, results, counter, tokens, with_tools=self._with_tools)
+        round_messages = shorten_round(
+            request,
+            results,
+            counter,
+            tokens,
+            with_tools=self._with_tools,
+            reasoning_of=self._history.reasoning_of,
+        )
         self._results += round_messages.results
         self._messages += round_messages.is_request_shortened
         return [*round_messages.messages, *beside]

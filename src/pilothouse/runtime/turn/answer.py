@@ -1,15 +1,27 @@
-"""An answer while it streams: `StreamedAnswer` folds the model's events, `DeltaWriter` stores and signals the text."""
+"""An answer while it streams: `StreamedAnswer` folds the model's events, `DeltaWriter` stores and signals deltas."""
 
 import asyncio
+import itertools
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from pilothouse.domain.errors import StoreError
-from pilothouse.domain.messages import Usage
-from pilothouse.domain.signals import ContentDelta, MessageCreated
+from pilothouse.domain.messages import OpaquePart, Reasoning, Usage
+from pilothouse.domain.signals import ContentDelta, MessageCreated, ReasoningDelta
 from pilothouse.domain.value import MessageId, TurnId
-from pilothouse.llm.base import CallDelta, Connected, Finished, ModelEvent, TextDelta, UsageReported
+from pilothouse.llm.base import (
+    CallDelta,
+    Connected,
+    Finished,
+    ModelEvent,
+    OpaquePartReceived,
+    ReasoningTextDelta,
+    TextDelta,
+    UsageReported,
+)
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.shield import run_to_completion
 
@@ -65,13 +77,18 @@ def _is_json(text: str) -> bool:
 class StreamedAnswer:
     """An answer folded from model events. The same fold serves all providers."""
 
-    def __init__(self, message_id: MessageId) -> None:
+    def __init__(self, message_id: MessageId, wire_format: str) -> None:
+        """`wire_format` names the format that produces the answer."""
         self.message_id = message_id
+        self._format = wire_format
         self.deltas: list[str] = []
+        self.reasoning_deltas: list[str] = []
+        self._reasoning_characters = 0
+        self._opaque: list[OpaquePart] = []
         self.characters = 0
         """Length of the text."""
         self.size = 0
-        """Length of the text and of all arguments of calls, in characters."""
+        """Length of the text, the reasoning, the opaque parts and all arguments of calls, in characters."""
         self.calls: list[CallInProgress] = []
         self._by_index: dict[int, CallInProgress] = {}
         self.usage: Usage | None = None
@@ -79,11 +96,28 @@ class StreamedAnswer:
 
     @property
     def has_content(self) -> bool:
+        """Whether there is a text or a call. Reasoning alone is no answer."""
         return bool(self.deltas or self.calls)
+
+    @property
+    def has_deltas(self) -> bool:
+        """Whether there is text or reasoning, which a person may have seen."""
+        return bool(self.deltas or self.reasoning_deltas)
 
     @property
     def text(self) -> str:
         return "".join(self.deltas)
+
+    def reasoning(self, start: int = 0) -> Reasoning | None:
+        """The reasoning behind the first `start` deltas, if there is any."""
+        deltas = self.reasoning_deltas[start:]
+        return Reasoning(self._format, "".join(deltas), tuple(map(len, deltas))) if deltas else None
+
+    def opaque_parts(self, calls: Sequence[CallInProgress]) -> tuple[OpaquePart, ...]:
+        """The opaque parts, with places among those of the answer's calls that are given."""
+        distinct = set(map(id, calls))
+        counts = [0, *itertools.accumulate(id(call) in distinct for call in self.calls)]
+        return tuple(msgspec.structs.replace(part, after_calls=counts[part.after_calls]) for part in self._opaque)
 
     def apply(self, event: ModelEvent) -> None:
         match event:
@@ -91,6 +125,14 @@ class StreamedAnswer:
                 self.deltas.append(text)
                 self.characters += len(text)
                 self.size += len(text)
+            case ReasoningTextDelta(text=text):
+                self.reasoning_deltas.append(text)
+                self._reasoning_characters += len(text)
+                self.size += len(text)
+            case OpaquePartReceived(data=data):
+                place = (self._reasoning_characters, self.characters, len(self.calls))
+                self._opaque.append(OpaquePart(self._format, data, *place))
+                self.size += len(data)
             case CallDelta():
                 self._apply_call(event)
             case UsageReported(usage=usage):
@@ -132,17 +174,19 @@ class DeltaWriter:
     Waking readers for each delta would cost more than everything else in a turn together.
     """
 
-    def __init__(self, live: LiveContext, message_id: MessageId, turn: TurnId, deltas: list[str]) -> None:
-        self.message_id = message_id
+    def __init__(self, live: LiveContext, answer: StreamedAnswer, turn: TurnId) -> None:
+        self.message_id = answer.message_id
         self.flushed = 0
-        """How many deltas are stored and signalled."""
+        """How many deltas of the text are stored and signalled."""
+        self.reasoning_flushed = 0
+        """How many deltas of the reasoning are stored and signalled."""
         self.is_committed = False
         """Whether the message itself is on its branch."""
         self.is_taken = False
         """Whether a message was made of the text, or the text was discarded."""
         self._live = live
         self.turn = turn
-        self.deltas = deltas
+        self.answer = answer
         self._loop = asyncio.get_running_loop()
         self._next_flush = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -172,39 +216,48 @@ class DeltaWriter:
         self._write = self._loop.create_task(self._write_new_deltas())
 
     async def _write_new_deltas(self) -> None:
-        live, deltas = self._live, self.deltas[self.flushed :]
+        live, answer = self._live, self.answer
+        deltas, reasoning = answer.deltas[self.flushed :], answer.reasoning(self.reasoning_flushed)
         try:
-            if self._failure is not None or not deltas:
+            if self._failure is not None or not (deltas or reasoning):
                 return
-            await live.dependencies.store.append_deltas(live.id, self.message_id, self.turn, deltas)
+            await live.dependencies.store.append_deltas(live.id, self.message_id, self.turn, deltas, reasoning)
         except StoreError as error:
             self._failure = error
             return
         finally:
             self._write = None
-        is_first = self.flushed == 0
+        is_first = not self.has_flushed
         self.flushed += len(deltas)
-        self._signal(is_first=is_first)
-        if self.flushed < len(self.deltas) and not self._is_closed:  # more arrived during the write
+        self.reasoning_flushed += len(reasoning.chunks) if reasoning is not None else 0
+        self._signal(is_first=is_first, has_text=bool(deltas), has_reasoning=reasoning is not None)
+        is_behind = self.flushed < len(answer.deltas) or self.reasoning_flushed < len(answer.reasoning_deltas)
+        if is_behind and not self._is_closed:  # more arrived during the write
             self.schedule_flush()
 
-    def _signal(self, *, is_first: bool) -> None:
+    @property
+    def has_flushed(self) -> bool:
+        """Whether anything is stored and signalled."""
+        return bool(self.flushed or self.reasoning_flushed)
+
+    def _signal(self, *, is_first: bool, has_text: bool, has_reasoning: bool) -> None:
         live, hub = self._live, self._live.dependencies.hub
         if not hub.has_listeners(live.id):
             return
+        about: dict[str, Any] = {"context_id": live.id, "version": live.version, "message_id": self.message_id}
         if is_first:
-            hub.publish(
-                MessageCreated(
-                    context_id=live.id, version=live.version, message_id=self.message_id, role="assistant", type="text"
-                )
-            )
+            hub.publish(MessageCreated(**about, role="assistant", type="text"))
         live.publish_state()
-        hub.publish(
-            ContentDelta(context_id=live.id, version=live.version, message_id=self.message_id, sequence=self.flushed)
-        )
+        if has_reasoning:
+            hub.publish(ReasoningDelta(**about, sequence=self.reasoning_flushed))
+        if has_text:
+            hub.publish(ContentDelta(**about, sequence=self.flushed))
 
     def pieces_after(self, sequence: int) -> list[str]:
-        return self.deltas[sequence : self.flushed]
+        return self.answer.deltas[sequence : self.flushed]
+
+    def reasoning_after(self, sequence: int) -> list[str]:
+        return self.answer.reasoning_deltas[sequence : self.reasoning_flushed]
 
     async def close(self) -> None:
         """Write the remaining deltas, also where the caller is cancelled. Readers read the message itself from now on.

@@ -1,7 +1,8 @@
 """The deltas of the answer that is being streamed, until the message is committed.
 
-A context has one file, since one answer is streamed at a time: a first line with the message and its turn, then a
-line for each write. The file is truncated and reused: creating and removing files would cost more than the writes.
+A context has one file, since one answer is streamed at a time: a first line with the message and its turn, then for
+each write an object with the reasoning, a list of the text's deltas, or both lines. The file is truncated and reused:
+creating and removing files would cost more than the writes.
 """
 
 import os
@@ -11,12 +12,14 @@ import msgspec
 
 from pilothouse.domain.contexts import PartialAnswer
 from pilothouse.domain.errors import StoreRefused
+from pilothouse.domain.messages import Reasoning, join_reasoning
 from pilothouse.domain.value import MessageId, TurnId
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.layout import Folder
 from pilothouse.storage.files.regular_files import read_regular_file
 
 MAX_STREAM_BYTES = 512 * 1024 * 1024
+Line = list[str] | Reasoning
 
 
 class PartialAnswerFile:
@@ -27,9 +30,12 @@ class PartialAnswerFile:
         self._fd: int | None = None
         self._message: MessageId | None = None
 
-    def append(self, message_id: MessageId, turn: TurnId, deltas: Sequence[str]) -> None:
+    def append(
+        self, message_id: MessageId, turn: TurnId, deltas: Sequence[str], reasoning: Reasoning | None = None
+    ) -> None:
         """Raises: StoreRefused."""
-        data = msgspec.json.encode(deltas) + b"\n"
+        lines = [line for line in (reasoning, deltas) if line]
+        data = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
         try:
             if message_id != self._message:
                 self._empty()
@@ -53,14 +59,15 @@ class PartialAnswerFile:
             lines = _read(read_regular_file(self._path, MAX_STREAM_BYTES))
         except OSError:
             return ()
-        if not lines or len(lines[0]) != 2:
+        if not lines or isinstance(lines[0], Reasoning) or len(lines[0]) != 2:
             return ()
         message_id, turn = MessageId(lines[0][0]), TurnId(lines[0][1])
         if self._is_committed(message_id):
             return ()
         self._message = message_id  # as if this process had written the file
-        deltas = tuple(delta for line in lines[1:] for delta in line)
-        return (PartialAnswer(message_id=message_id, turn=turn, deltas=deltas),)
+        deltas = tuple(delta for line in lines[1:] if not isinstance(line, Reasoning) for delta in line)
+        reasoning = join_reasoning([line for line in lines[1:] if isinstance(line, Reasoning)])
+        return (PartialAnswer(message_id=message_id, turn=turn, deltas=deltas, reasoning=reasoning),)
 
     def close_if_idle(self) -> None:
         """Close the file of a resting context."""
@@ -82,12 +89,12 @@ class PartialAnswerFile:
         self._disk.truncate(self._open(), 0)
 
 
-def _read(data: bytes) -> list[list[str]]:
+def _read(data: bytes) -> list[Line]:
     """The lines before the first torn line."""
-    lines: list[list[str]] = []
+    lines: list[Line] = []
     for line in data.split(b"\n")[:-1]:
         try:
-            lines.append(msgspec.json.decode(line, type=list[str]))
+            lines.append(msgspec.json.decode(line, type=Line))
         except (msgspec.MsgspecError, UnicodeDecodeError):
             break
     return lines

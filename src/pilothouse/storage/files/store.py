@@ -32,7 +32,7 @@ from pilothouse.domain.errors import (
     StoreUnavailable,
     os_error_text,
 )
-from pilothouse.domain.messages import Message
+from pilothouse.domain.messages import Message, Reasoning
 from pilothouse.domain.states import is_resting
 from pilothouse.domain.store_health import StoreHealth
 from pilothouse.domain.users import check_user_name
@@ -295,12 +295,17 @@ class FileStore:
         return self._folder(check_context_id(context_id)).artifacts
 
     async def append_deltas(
-        self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]
+        self,
+        context_id: ContextId,
+        message_id: MessageId,
+        turn: TurnId,
+        deltas: Sequence[str],
+        reasoning: Reasoning | None = None,
     ) -> None:
         async with self._context_lock(context_id):
             context = await self._context(context_id)
             try:
-                await self._run(context.partial_answer.append, message_id, turn, deltas)
+                await self._run(context.partial_answer.append, message_id, turn, deltas, reasoning)
             except StoreError as error:
                 self._writes.record_refusal(error, context_id)
                 raise

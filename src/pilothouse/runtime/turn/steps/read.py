@@ -1,6 +1,6 @@
 """read: turn the complete answer into messages. Text ends the turn, calls go to the gate."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,8 +28,8 @@ async def read(turn: Turn, round_: Round) -> Next:
     assert answer is not None
     incomplete = _INCOMPLETE.get(answer.finish_reason or "")
     if not answer.has_content:
-        code, end = incomplete or _EMPTY
-        return turn.give_up(Reason(code), round_, end)
+        incomplete = incomplete or _EMPTY
+    calls = _distinct(answer.calls)
     common: dict[str, Any] = {
         "id": answer.message_id,
         "timestamp": turn.dependencies.now(),
@@ -39,6 +39,8 @@ async def read(turn: Turn, round_: Round) -> Next:
         "chunks": tuple(map(len, answer.deltas)),
         "finish_reason": answer.finish_reason,
         "usage": answer.usage,
+        "reasoning": answer.reasoning(),
+        "opaque": answer.opaque_parts(calls),
     }
     if turn.live.delta_writer is not None:
         turn.live.delta_writer.is_taken = True
@@ -46,32 +48,42 @@ async def read(turn: Turn, round_: Round) -> Next:
         incomplete = None  # each truncated call gets a result that says so, and the turn goes on
     if incomplete is not None:
         # Calls of a filtered answer are dropped, since parts of them may be missing.
-        if answer.deltas:
+        if answer.has_deltas:
             turn.live.pending.messages.append(Text(**common))
         code, end = incomplete
         return turn.give_up(Reason(code), round_, end)
     if not answer.calls:
         return turn.finish_with(Text(**common), round_, "complete")
-    calls = ToolRequest(**common, calls=_calls(turn, answer))
-    turn.live.pending.messages.append(calls)
-    return Next(ParsingToolCalls(), replace(round_, calls=calls))
+    request = ToolRequest(**common, calls=_calls(turn, answer, calls))
+    turn.live.pending.messages.append(request)
+    return Next(ParsingToolCalls(), replace(round_, calls=request))
 
 
-def _calls(turn: Turn, answer: StreamedAnswer) -> tuple[ToolCall, ...]:
-    """The calls as the provider sent them, each with an id of the runtime. A call sent twice under one provider id is
-    one call."""
-    calls: list[ToolCall] = []
+def _distinct(calls: Sequence[CallInProgress]) -> list[CallInProgress]:
+    """A call sent twice under one provider id is one call."""
+    distinct: list[CallInProgress] = []
     keys: set[tuple[str, str, str]] = set()
-    for call in answer.calls:
+    for call in calls:
         key = _key(call)
-        if call.id and key in keys:
-            continue
+        if not (call.id and key in keys):
+            distinct.append(call)
         keys.add(key)
-        call_id = CallId(turn.dependencies.ambient.new_id())
-        # The output limit cut the call before its arguments: missing arguments must not pass for empty ones.
-        arguments = key[2] or ("(cut off)" if answer.finish_reason == "length" else "")
-        calls.append(ToolCall(id=call_id, provider_id=call.id, tool=call.tool, arguments=arguments))
-    return tuple(calls)
+    return distinct
+
+
+def _calls(turn: Turn, answer: StreamedAnswer, calls: Sequence[CallInProgress]) -> tuple[ToolCall, ...]:
+    """The calls as the provider sent them, each with an id of the runtime."""
+    # Missing arguments of a call that the output limit cut must not pass for empty ones.
+    missing = "(cut off)" if answer.finish_reason == "length" else ""
+    return tuple(
+        ToolCall(
+            id=CallId(turn.dependencies.ambient.new_id()),
+            provider_id=call.id,
+            tool=call.tool,
+            arguments="".join(call.arguments) or missing,
+        )
+        for call in calls
+    )
 
 
 def _key(call: CallInProgress) -> tuple[str, str, str]:

@@ -18,7 +18,7 @@ from pilothouse.domain.states import (
     TransientError,
     name_of,
 )
-from pilothouse.llm.base import CallDelta, TextDelta
+from pilothouse.llm.base import CallDelta, ReasoningTextDelta, TextDelta
 from pilothouse.llm.prices import with_cost
 from pilothouse.runtime.request.builder import provider_tokens
 from pilothouse.runtime.turn.answer import DeltaWriter, StreamedAnswer
@@ -37,8 +37,8 @@ async def stream(turn: Turn, round_: Round) -> Next:
     live, prepared = turn.live, round_.prepared
     assert prepared is not None
     await _discard_earlier_attempt(turn)
-    answer = StreamedAnswer(turn.new_message_id())
-    live.delta_writer = delta_writer = DeltaWriter(live, answer.message_id, turn.open.id, answer.deltas)
+    answer = StreamedAnswer(turn.new_message_id(), prepared.adapter.format.name)
+    live.delta_writer = delta_writer = DeltaWriter(live, answer, turn.open.id)
     try:
         await _receive(turn, prepared, answer, delta_writer)
         await delta_writer.close()
@@ -69,7 +69,7 @@ async def _discard_earlier_attempt(turn: Turn) -> None:
     """Discard the deltas of an earlier attempt of the round. Only the first partial text of a round is stored; clients
     drop the text of later attempts."""
     live, delta_writer = turn.live, turn.live.open_delta_writer
-    if delta_writer is not None and delta_writer.turn == turn.open.id and delta_writer.flushed:
+    if delta_writer is not None and delta_writer.turn == turn.open.id and delta_writer.has_flushed:
         await live.dependencies.store.forget_deltas(live.id, delta_writer.message_id)
         live.delta_writer = None
         live.dependencies.hub.publish(ContextChanged(context_id=live.id, version=live.version, fields=("streaming",)))
@@ -96,7 +96,7 @@ async def _receive(turn: Turn, prepared: PreparedRequest, answer: StreamedAnswer
                 raise ModelRefused(Code.MODEL_ENDLESS, limit=_MAX_ANSWER_CHARACTERS)
             if isinstance(live.state, ConnectingToLLM):
                 turn.enter(AwaitingLLMFirstChunk())
-            if isinstance(event, TextDelta):
+            if isinstance(event, TextDelta | ReasoningTextDelta):
                 live.enter(_progress(answer), signal=False)
                 delta_writer.schedule_flush()
             elif isinstance(event, CallDelta):
@@ -105,7 +105,8 @@ async def _receive(turn: Turn, prepared: PreparedRequest, answer: StreamedAnswer
 
 def _progress(answer: StreamedAnswer) -> StreamingLLMResponse:
     return StreamingLLMResponse(
-        chunks_received=len(answer.deltas) + len(answer.calls), chars_accumulated=answer.characters
+        chunks_received=len(answer.deltas) + len(answer.reasoning_deltas) + len(answer.calls),
+        chars_accumulated=answer.characters,
     )
 
 
@@ -125,7 +126,7 @@ async def _after_error(
     turn: Turn, round_: Round, prepared: PreparedRequest, answer: StreamedAnswer, error: ModelError
 ) -> Next:
     resume: Resume = ConnectingToLLM
-    if answer.has_content:
+    if answer.has_content or answer.has_deltas:
         # No call of a partial answer runs: a truncated argument may still parse.
         await _store_cut_text(turn, round_)
         resume = PreparingLLMRequest
@@ -188,19 +189,22 @@ async def store_partial(turn: Turn, round_: Round, ended: TextEnd) -> bool:
 
 
 def _take_partial(turn: Turn, round_: Round, ended: TextEnd) -> Text | None:
-    """Take the text of the answer that was being streamed, once, as a message. Fragments of calls are dropped."""
+    """Take the text and the reasoning of the answer that was being streamed, once, as a message. Fragments of calls are
+    dropped, and opaque parts, which no provider takes back from an incomplete answer."""
     writer = turn.live.open_delta_writer
     if writer is None or writer.is_taken or writer.turn != turn.open.id:
         return None
     writer.is_taken = True
-    if not writer.deltas:
+    answer = writer.answer
+    if not answer.has_deltas:
         return None
     return Text(
         id=writer.message_id,
         timestamp=turn.dependencies.now(),
         role="assistant",
         metadata=turn.metadata(round_),
-        content="".join(writer.deltas),
-        chunks=tuple(map(len, writer.deltas)),
+        content=answer.text,
+        chunks=tuple(map(len, answer.deltas)),
         ended=ended,
+        reasoning=answer.reasoning(),
     )
