@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -58,6 +59,7 @@ Outcome = TypeVar("Outcome")
 
 MODES = ["agent", "supervised", "review", "plan", "ask"]
 LONG_TEXT = "word " * 100
+THOUGHT = "a thought in the format"
 # All runs share one folder: its name is in the prompt, whose tokens decide when the window is full.
 FOLDER = tempfile.TemporaryDirectory()
 EARLIER = 3  # turns before anything else happens, so that there is something to compress
@@ -104,7 +106,7 @@ def scripted(plans: list[tuple[list[tuple[str, str | None]], str]]) -> list[Answ
         else:
             finish = "held" if fate == "held" else None
             text = f"answer {number} {LONG_TEXT if fate == 'long' else ''}"
-            answers.append(Answer(text=text, calls=calls, cut=2 if fate == "cut" else None, finish=finish))
+            answers.append(Answer(text=text, calls=calls, cut=4 if fate == "cut" else None, finish=finish))
     return answers
 
 
@@ -185,7 +187,10 @@ class Machine(RuleBasedStateMachine):
     def next_model(self, wire_format: WireFormat = CHAT_COMPLETIONS) -> HeldModel:
         """A model that continues with the answers not given yet."""
         used = sum(request.purpose == "turn" for model in self.models for request in model.requests)
-        self.models.append(HeldModel(self.answers[used:], self.summaries, wire_format))
+        thought = f"{THOUGHT} {wire_format.name}"
+        thinking = {"reasoning": (thought,), "opaque": (alternating_format.seal_of(thought),)}
+        answers = [msgspec.structs.replace(answer, **thinking) for answer in self.answers[used:]]
+        self.models.append(HeldModel(answers, self.summaries, wire_format))
         return self.models[-1]
 
     def open_world(self) -> None:
@@ -549,10 +554,13 @@ class Machine(RuleBasedStateMachine):
     def every_request_was_valid(self) -> None:
         for model in self.models:
             for request in model.requests[model.checked :]:
+                body = model.format.body(request)
                 if model.format is ALTERNATING:
-                    assert alternating_format.faults(ALTERNATING.body(request)) == []
+                    assert alternating_format.faults(body) == []
+                    assert body.count(THOUGHT.encode()) == body.count(f"{THOUGHT} {ALTERNATING.name}".encode())
                 else:
                     assert_valid_request(request)
+                    assert THOUGHT.encode() not in body, "chat completions send no reasoning back"
                 if "holds is 'ask'" in request.system or "mode 'ask' of who" in request.system:
                     assert request.tools == ()
                 if "holds is 'plan'" in request.system or "mode 'plan' of who" in request.system:
