@@ -52,7 +52,9 @@ async def test_an_export_names_the_uploads_over_its_size_limit(
         await world.runtime.uploads.add(context_id, "large", bytes(11))
         await world.runtime.uploads.add(context_id, "small", bytes(10))
         file = tmp_path / "moved.jsonl"
-        await contexts_command(Namespace(action="export", id=context_id, file=file), world.runtime, "en")
+        await contexts_command(
+            Namespace(action="export", id=context_id, file=file, system_prompt=False), world.runtime, "en"
+        )
         (reason,) = await world.runtime.exports.left_out(context_id)
         text = "The export doesn't include the upload 'large' (11 bytes): an export holds at most 10 bytes of uploads."
         assert translate(reason) == text

@@ -38,6 +38,7 @@ from pilothouse.domain.store_health import StoreHealth
 from pilothouse.domain.users import check_user_name
 from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId
 from pilothouse.storage.base import FENCE, UserLog
+from pilothouse.storage.files.batched_writes import BatchedWrites
 from pilothouse.storage.files.context_folder import ContextOnDisk
 from pilothouse.storage.files.context_list import is_absent, read_summaries
 from pilothouse.storage.files.disk import PRIVATE_DIR, Disk, free_bytes
@@ -99,6 +100,7 @@ class FileStore:
             if removed.parent == self._root:
                 shutil.rmtree(removed, ignore_errors=True)
         self._threads = FairThreads(MAX_STORE_THREADS, MAX_STORE_THREADS_PER_USER, "store")
+        self._delta_writes = BatchedWrites(self._run)
         self._open: dict[ContextId, ContextOnDisk] = {}
         self._locks: WeakValueDictionary[ContextId, asyncio.Lock] = WeakValueDictionary()
         """A lock exists as long as a task uses it."""
@@ -305,7 +307,9 @@ class FileStore:
         async with self._context_lock(context_id):
             context = await self._context(context_id)
             try:
-                await self._run(context.partial_answer.append, message_id, turn, deltas, reasoning)
+                await self._delta_writes.write(
+                    lambda: context.partial_answer.append(message_id, turn, deltas, reasoning)
+                )
             except StoreError as error:
                 self._writes.record_refusal(error, context_id)
                 raise
