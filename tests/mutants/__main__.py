@@ -53,7 +53,18 @@ AREAS = {
     ),
     "sandbox": Area(
         ("sandbox/*.py", "sandbox/shell/*.py", "tools/command/git_clean.py", "tools/command/globs.py"),
-        ("tests/security/test_shell_cases.py", "tests/sandbox", "tests/security", "tests/tools"),
+        (
+            "tests/sandbox",
+            "tests/tools/command",
+            "tests/security/test_danger_marks.py",
+            "tests/security/test_promises.py",
+            "tests/security/test_strict_commands.py",
+            "tests/security/test_line_mutations.py",
+            "tests/security/test_shell_cases.py",
+            "tests/security/test_sandbox_alone.py",
+            "tests/security/test_hostile_folders.py",
+            "tests/security/test_lingering_processes.py",
+        ),
     ),
     "access": Area(
         (
