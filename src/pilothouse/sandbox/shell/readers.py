@@ -52,7 +52,7 @@ _PGREP = Options(
     long=names("list-name list-full exact full count newest oldest inverse ignore-case lightweight"),
     long_valued=names("delimiter pgroup group parent session terminal euid uid older"),
 )
-_PIDOF = Options(flags="scqnxz", valued="S")  # of others, also of wrong ids, `pidof` complains to the console
+_PIDOF = Options(flags="scqnxz")  # of others, and of wrong values, `pidof` complains to the console
 _LSUSB = Options(flags="tV", valued="sd", long=names("tree version"))
 _LSBLK = Options(
     flags="abdilnpPrJSsTD",
