@@ -1,9 +1,11 @@
 """Pilothouse: a self-hosted runtime for AI agents. Autonomy is a mode; a conversation is durable."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the supervisor of every command imports this package, and `typing` takes half of its start
+    from typing import Any
+
     from pilothouse.app import build_runtime
     from pilothouse.client import Client
     from pilothouse.domain.calls import CallRecord
@@ -99,7 +101,7 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Import a public name when it is first used: the command line and the client need only a part of them."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
