@@ -9,13 +9,19 @@ line gives the number of files searched; the status is 2 where a file could not 
 the paths of the files that are not plain UTF-8, as `./path` followed by a NUL.
 """
 
+# This program starts twice with every search: each import costs time.
+
 import codecs
-import contextlib
 import os
-import re
 import stat
 import sys
-from collections.abc import Callable, Iterator
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # modules for types take longer to import than all the others
+    import re
+    from collections.abc import Callable, Iterator
+
+    Search = Callable[[str], re.Match[str] | None]
 
 # The same limit as in read_file.
 MAX_SEARCHED_BYTES = 512 * 1024 * 1024
@@ -24,8 +30,6 @@ MAX_LINE_CHARACTERS = 64 * 1024
 # The flags of `regular_file`, which this program cannot import.
 FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 BYTE_ORDERS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
-
-Search = Callable[[str], "re.Match[str] | None"]
 
 
 class Folders:
@@ -56,7 +60,7 @@ def is_searched(fd: int) -> bool:
     return b"\0" not in head or head[:2] in BYTE_ORDERS
 
 
-def lines(fd: int, encoding: str) -> Iterator[str]:
+def lines(fd: int, encoding: str) -> "Iterator[str]":
     """A file's lines without their ends, up to the first line with a NUL. Raises: OSError."""
     errors = "replace"
     if not encoding:
@@ -88,7 +92,7 @@ def is_plain(fd: int) -> bool:
     return True
 
 
-def first_match(search: Search, line: str) -> int:
+def first_match(search: "Search", line: str) -> int:
     """The offset of the first match, -1 for none. As in ripgrep, a lone CR ends the text that a match may cover."""
     if "\r" not in line:
         match = search(line)
@@ -102,7 +106,7 @@ def first_match(search: Search, line: str) -> int:
     return -1
 
 
-def records(search: Search, fd: int, encoding: str) -> Iterator[bytes]:
+def records(search: "Search", fd: int, encoding: str) -> "Iterator[bytes]":
     """The matching lines of a file in the output format."""
     for number, line in enumerate(lines(fd, encoding), 1):
         start = first_match(search, line)
@@ -112,7 +116,7 @@ def records(search: Search, fd: int, encoding: str) -> Iterator[bytes]:
             yield f"{number}\0{column}\0{text}\n".encode("utf-8", "surrogateescape")
 
 
-def open_files(names: str) -> Iterator[tuple[bytes, str, int | None]]:
+def open_files(names: str) -> "Iterator[tuple[bytes, str, int | None]]":
     """Each path with its encoding and descriptor, None where the file cannot be opened."""
     with open(names, "rb") as file:
         parts = file.read().split(b"\0")[:-1]
@@ -130,6 +134,8 @@ def open_files(names: str) -> Iterator[tuple[bytes, str, int | None]]:
 
 
 def search_files(names: str, pattern: str, flags: str) -> int:
+    import re  # takes as long as the start of Python, and only a search needs `re`
+
     search = re.compile(pattern, re.IGNORECASE if flags == "i" else 0).search
     output, searched_files, status = sys.stdout.buffer, 0, 0
     for path, encoding, fd in open_files(names):
@@ -150,9 +156,11 @@ def search_files(names: str, pattern: str, flags: str) -> int:
 
 def list_others(names: str) -> int:
     for path, _, fd in open_files(names):
-        with contextlib.suppress(OSError):
+        try:
             if fd is not None and stat.S_ISREG(os.fstat(fd).st_mode) and not is_plain(fd):
                 sys.stdout.buffer.write(b"./" + path + b"\0")
+        except OSError:
+            continue
     sys.stdout.buffer.flush()
     return 0
 
