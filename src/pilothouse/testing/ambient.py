@@ -3,8 +3,10 @@
 import asyncio
 import os
 
-# Processes are marked with the id of their call. Tests that run in parallel must not find each other's processes.
+# Processes are marked with the id of their call, and whoever ends a call ends every process with its mark. Tests that
+# run at the same time, in other workers or in other runs on this machine, must not end each other's processes.
 _WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_RUN = int(os.environ.get("TEST_RUN", "0"))
 
 
 class ManualAmbient:
@@ -40,7 +42,7 @@ class ManualAmbient:
 
     def new_id(self) -> str:
         self._ids += 1
-        return f"01900000-{_WORKER:04x}-7000-8000-{self._ids:012x}"
+        return f"0190{_RUN >> 16:04x}-{_RUN & 0xFFFF:04x}-7{_WORKER:03x}-8000-{self._ids:012x}"
 
     def fraction(self) -> float:
         return 0.5
