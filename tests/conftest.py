@@ -36,10 +36,14 @@ for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, lambda *_: None)
 
+# Where this is set, every program that a test starts compiles the whole package again: most of its start.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # Audit heads are noted in the person's state directory: tests have one of their own.
 if "PYTEST_XDIST_WORKER" not in os.environ:
     _state = tempfile.TemporaryDirectory(prefix="pilothouse-state-")
     os.environ["XDG_STATE_HOME"] = _state.name
+    os.environ["TEST_RUN"] = str(os.getpid())  # `ManualAmbient` keeps the ids of runs apart by this number
 
 # How busy the machine is decides no test.
 settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])

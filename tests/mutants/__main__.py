@@ -5,6 +5,7 @@ python -m tests.mutants gate --count 50 --seed 1
 
 import argparse
 import ast
+import itertools
 import os
 import random
 import shutil
@@ -21,6 +22,7 @@ from typing import NamedTuple
 from tests.mutants.changes import Mutant, mutants_of
 
 ROOT = Path(__file__).parents[2]
+_TIMES = itertools.count(1)
 MAX_SLOWDOWN = 5
 """How many times longer than without a change the tests may take on a mutant. One that never ends has been noticed."""
 
@@ -118,19 +120,27 @@ class Outcome(Enum):
 def outcome_of(task: Task, copy: Path, tests: tuple[str, ...], max_seconds: float) -> Outcome:
     target = copy / task.source
     before = target.read_text()
-    target.write_text(task.mutant.text)
+    _write(target, task.mutant.text)
     try:
         return Outcome.NOTICED if run_in(copy, tests, max_seconds).returncode else Outcome.SURVIVED
     except subprocess.TimeoutExpired:
         return Outcome.TIMED_OUT
     finally:
-        target.write_text(before)
+        _write(target, before)
+
+
+def _write(target: Path, text: str) -> None:
+    """Write a version of a file with a modification time of its own, so that Python never takes the bytecode of another
+    version for this one."""
+    target.write_text(text)
+    seconds = next(_TIMES)
+    os.utime(target, (seconds, seconds))
 
 
 def run_in(copy: Path, tests: tuple[str, ...], max_seconds: float | None = None) -> subprocess.CompletedProcess[str]:
     """Runs the tests in a copy of the project. Raises: TimeoutExpired."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests]
-    environment = {**os.environ, "PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(copy / "src")}
     return subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, timeout=max_seconds)
 
 
