@@ -4,10 +4,14 @@ Each maker gets a fresh repository with two commits and a change that is not com
 a program that runs puts a file there. Making a folder starts nothing.
 """
 
+import atexit
+import functools
 import hashlib
 import os
+import shutil
 import stat
 import subprocess
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +72,16 @@ def build(name: str, base: Path) -> Hostile:
 
 def repository(root: Path) -> None:
     """Two commits and a change of the same size, so that git must look into the file to see it."""
+    shutil.copytree(_prepared_repository(), root, dirs_exist_ok=True)
+
+
+@functools.cache
+def _prepared_repository() -> Path:
+    """The repository that every folder gets a copy of."""
+    base = Path(tempfile.mkdtemp(prefix="repository-"))
+    atexit.register(shutil.rmtree, base, ignore_errors=True)
+    root = base / "work"
+    root.mkdir()
     git(root, "init", "-q", "--template=", "-b", "main")
     git(root, "config", "gc.auto", "0")
     (root / "a.txt").write_text("needle one\n")
@@ -77,6 +91,7 @@ def repository(root: Path) -> None:
     (root / "a.txt").write_text("needle eins\nneedle more\n")
     git(root, "commit", "-qam", "second")
     (root / "a.txt").write_text("needle zwei\nneedle more\n")
+    return root
 
 
 def git(root: Path, *arguments: str) -> str:
