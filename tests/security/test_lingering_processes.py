@@ -32,9 +32,11 @@ from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.builtin.grep.tool import Grep, find_ripgrep
 from tests.security.hostile_folders import processes_in
 from tests.support.assertions import content_of
-from tests.support.scale import HANG_SECONDS
+from tests.support.scale import HANG_SECONDS, LONG
 
 GROWTH_AT_MOST = 64 * 1024 * 1024
+BUSY = 2000 if LONG else 100
+"""How many of 2000 processes write without pause; the others only wait."""
 DONE = Answer(text="done")
 # An endless program, started by its absolute path, so that it is found in every folder.
 WORKER = "#!/bin/bash\ntrap '' TERM INT HUP QUIT PIPE\nwhile :; do echo x >> {root}/grows; /bin/sleep 0.02; done\n"
@@ -214,8 +216,9 @@ async def test_no_process_of_a_command_survives_a_kill_of_the_runtime(tmp_path: 
 
 # output
 
+# Each prints several times more than the memory that may be taken; with the full counts, one prints very much.
 PRINTS = {
-    "a gigabyte": "yes | head -c 1G",
+    "lines": f"yes | head -c {'1G' if LONG else '300M'}",
     "without a line": "head -c 300M /dev/zero | tr '\\0' x",
     "zeros": "head -c 300M /dev/zero",
     "no text": "head -c 200M /dev/urandom",
@@ -253,7 +256,8 @@ async def test_endless_output_keeps_memory_flat_and_the_server_responsive(tmp_pa
 
 async def test_a_command_with_too_many_processes_is_ended_with_a_reason(tmp_path: Path) -> None:
     root = prepared(tmp_path / "work")
-    command = f"for n in $(seq 2000); do {root}/worker & done; wait"
+    workers = f"for n in $(seq {BUSY}); do {root}/worker & done"
+    command = f"{workers}; for n in $(seq {2000 - BUSY}); do sleep 600 & done; wait"
     async with at_work(tmp_path, execute(command), DONE) as (world, context_id):
         async with asyncio.timeout(HANG_SECONDS):
             await world.turn(context_id)
