@@ -33,7 +33,7 @@ test-fast: $(VENV)/.dev ## the tests that need no server, no command and no brow
 
 test-long: $(VENV)/.dev $(WEB)/index.html $(PEERS)/.done tesseract busybox ## the same with the full counts of kills, faults and generated cases
 	PILOTHOUSE_LONG=1 $(MAKE) web
-	PILOTHOUSE_LONG=1 $(BIN)/python -m pytest -n 3 --dist worksteal -rP
+	PILOTHOUSE_LONG=1 $(BIN)/python -m pytest -n 3 --dist worksteal
 
 mutants: $(VENV)/.dev $(WEB)/index.html ## change the gate, the sandbox, the access checks and undo, and list what no test notices
 	$(BIN)/python -m tests.mutants
