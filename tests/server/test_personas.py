@@ -42,6 +42,8 @@ async def test_each_persona_is_listed_with_all_fields(world: World) -> None:
                 "principles": ["One."],
                 "prompt": "",
                 "model": "demo",
+                "temperature": None,
+                "max_output_tokens": None,
                 "default_mode": "review",
                 "tools": TOOLS,
                 "origin": "user",
