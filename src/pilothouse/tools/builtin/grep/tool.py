@@ -191,15 +191,22 @@ async def _search_by_scanner(arguments: GrepArguments, result: GrepMatches, cont
         other_paths = await _list_other_encodings(
             _scanner_command(path_file), await _confine_scanner(path_file, result), result, context
         )
-    await _search_other_encodings(other_paths or [], arguments, result, context)
-    await _scan(paths, arguments, result, context)
+    encodings = await _other_encodings(other_paths or [], result)
+    await _scan({**paths, **encodings}, arguments, result, context)
+
+
+async def _other_encodings(paths: list[str], result: GrepMatches) -> dict[str, str]:
+    encodings: dict[str, str] = await until_cancelled(
+        lambda stopped: encodings_of(result.root, filter(result.wants, paths), stopped)
+    )
+    return encodings
 
 
 async def _search_other_encodings(
     paths: list[str], arguments: GrepArguments, result: GrepMatches, context: ToolContext
 ) -> None:
-    """Search the files in other encodings; matches that the main search finds in them do not count."""
-    encodings = await until_cancelled(lambda stopped: encodings_of(result.root, filter(result.wants, paths), stopped))
+    """Search the files in other encodings; matches that ripgrep finds in them do not count."""
+    encodings = await _other_encodings(paths, result)
     if encodings:
         await _scan(encodings, arguments, result, context)
         result.files = None
