@@ -36,7 +36,7 @@ for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, lambda *_: None)
 
-# Where this is set, every program that a test starts compiles the whole package again: most of its start.
+# Without bytecode, programs that tests start spend most of their start on compiling the package.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Audit heads are noted in the person's state directory: tests have one of their own.

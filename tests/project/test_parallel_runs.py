@@ -16,7 +16,7 @@ def printed(code: str, environment: dict[str, str]) -> str:
 
 
 def test_two_runs_give_different_ids_and_a_process_of_one_run_continues_its_ids() -> None:
-    """Whoever ends a call ends every process on this machine that carries the call's id."""
+    """The end of a call may end every process on this machine that carries the call's id."""
     own = ManualAmbient().new_id()
     of_another_run = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "TEST_RUN"))}
     assert printed(f"import tests.conftest; {FIRST_ID}", of_another_run) != own

@@ -3,7 +3,7 @@
 import asyncio
 import os
 
-# Processes are marked with the id of their call, and whoever ends a call ends every process with its mark. Tests that
+# Processes are marked with the id of their call, and the end of a call may end every process with its mark. Tests that
 # run at the same time, in other workers or in other runs on this machine, must not end each other's processes.
 _WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 _RUN = int(os.environ.get("TEST_RUN", "0"))
