@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from pilothouse.domain.codes import Code
@@ -22,6 +23,7 @@ from pilothouse.domain.workspace_policy import WorkspacePolicy
 from pilothouse.i18n import translate
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files.store import FileStore
+from pilothouse.terminal.call_card import call_card
 from pilothouse.testing.world import World
 from tests.support.assertions import content_of, present
 
@@ -122,6 +124,33 @@ async def test_the_effect_of_an_imported_open_call_comes_from_our_own_tools(
     await world.runtime.calls.approve_all(context_id)
     await world.runtime.turns.rested(context_id)
     assert world.change.ran == ["x"], "the person's own word counts"
+
+
+async def test_an_imported_open_call_claims_no_origin(tmp_path: Path) -> None:
+    world = World(tmp_path, CALL, DONE)
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    lines = await exported(world, context_id)
+    (call,) = of_type(lines, "call")
+    call["origin"] = "you.\x1b[2J\x1b[H"
+    target = World(tmp_path, DONE, ids_from=1000)
+    copied = await target.runtime.imports.create(packed(lines))
+    (record,) = await target.runtime.calls.pending(copied.context_id)
+    assert record.origin is None
+    assert "\x1b" not in call_card(msgspec.structs.replace(record, origin="you.\x1b[2J"), "en")
+
+
+async def test_imported_lengths_of_deltas_do_not_multiply_a_text(tmp_path: Path) -> None:
+    world = World(tmp_path, Answer(text="a long answer"))
+    context_id = await world.start()
+    await world.turn(context_id)
+    lines = await exported(world, context_id)
+    (answer,) = [message for message in of_type(lines, "message") if message["role"] == "assistant"]
+    answer["chunks"] = [10, -10] * 1000
+    target = World(tmp_path, ids_from=1000)
+    copied = await target.runtime.imports.create(packed(lines))
+    pieces = await target.runtime.messages.read_content(copied.context_id, answer["message_id"])
+    assert [text for _, text in pieces] == ["a long answer"]
 
 
 async def test_a_forged_place_does_not_lead_a_call_around_a_rule(tmp_path: Path) -> None:

@@ -128,6 +128,15 @@ async def test_a_proposal_of_no_calls_or_too_many_is_refused(tmp_path: Path, cou
     assert (await world.runtime.contexts.get(context_id)).state == Idle()
 
 
+@pytest.mark.parametrize("tool", ["", "a\ud800", "a\nb", "x" * 201])
+async def test_a_name_that_no_tool_can_have_is_refused(tmp_path: Path, tool: str) -> None:
+    world = World(tmp_path)
+    context_id = await world.start("agent")
+    with pytest.raises(InvalidInput):
+        await world.runtime.calls.propose(context_id, [ProposedCall(tool=tool)], origin=ORIGIN)
+    assert (await world.runtime.contexts.get(context_id)).state == Idle()
+
+
 async def test_arguments_that_are_no_json_are_refused_and_nothing_changes(tmp_path: Path) -> None:
     world = World(tmp_path)
     context_id = await world.start("agent")

@@ -2,10 +2,13 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pilothouse.domain.calls import Effect
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import StoreRefused
 from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Idle
 from pilothouse.llm.script import Answer, ScriptedCall
@@ -23,6 +26,17 @@ QUESTION = ScriptedCall(tool="ask_user", arguments={"questions": [{"question": "
 
 def store_at(path: Path) -> FileStore:
     return FileStore(path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
+
+
+class FullDiskStore(FileStore):
+    """Refuses every commit while the disk is full."""
+
+    is_full = True
+
+    async def commit(self, *args: Any, **options: Any) -> int:
+        if self.is_full:
+            raise StoreRefused(Code.STORE_REFUSED, detail="no space left")
+        return await super().commit(*args, **options)
 
 
 async def crash(world: World) -> None:
@@ -204,3 +218,29 @@ async def test_a_fork_never_separates_a_call_from_its_result_and_a_switch_shows_
     await world.runtime.branches.switch(context_id, "main")
     assert (await world.runtime.messages.read(context_id))[-1].id == answer.id
     assert instance_of(ToolResult, second).call_id == request.calls[1].id
+
+
+async def test_a_cancel_during_a_refused_recovery_stores_the_recovery_first(tmp_path: Path) -> None:
+    slow = NoteTool("slow", "mutating", hold=True)
+    world = World(tmp_path, Answer(text="I begin.", calls=SLOW_CHANGES), store=store_at(tmp_path), tools=[slow])
+    context_id = await world.start()
+    await world.runtime.messages.send(context_id, "go")
+    await slow.started.wait()
+    await crash(world)
+    store = FullDiskStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
+    again = World(tmp_path, store=store, tools=[NoteTool("slow", "mutating")])
+    with pytest.raises(StoreRefused):
+        await again.runtime.turns.cancel(context_id)
+    store.is_full = False
+    await again.runtime.turns.cancel(context_id)
+    shown = await again.runtime.messages.read(context_id)
+    statuses = [message.status for message in shown if isinstance(message, ToolResult)]
+    assert statuses[0] == "interrupted"
+    assert isinstance((await again.runtime.contexts.get(context_id)).state, AwaitingToolApproval | Idle)
+    await again.runtime.close()
+    after = World(tmp_path, store=store_at(tmp_path), tools=[NoteTool("slow", "mutating")])
+    assert [message.id for message in await after.runtime.messages.read(context_id)][: len(shown)] == [
+        message.id for message in shown
+    ]
+    assert (await after.runtime.contexts.audit(context_id)).chain.whole
+    await after.runtime.close()

@@ -34,6 +34,15 @@ class Approval(Value):
     """The modes of the context and its ancestors at the time (`PolicySnapshot.modes`)."""
 
 
+MAX_ORIGIN_CHARACTERS = 100
+
+
+def is_origin(text: str) -> bool:
+    """Whether a text can name the program that proposed a call. People read the name beside the call: plain ASCII
+    cannot imitate another text."""
+    return text.isascii() and text.isprintable() and text.strip() == text and 1 <= len(text) <= MAX_ORIGIN_CHARACTERS
+
+
 class CallRecord(Value, kw_only=True):
     """A tool call: its arguments, its properties at inspection, its decision and its outcome."""
 

@@ -352,7 +352,8 @@ def reasoning_chunks(message: Message) -> list[str]:
 
 
 def _cut(text: str, lengths: Sequence[int]) -> list[str]:
-    if not lengths:
+    # An imported file may hold any lengths: some would repeat the text without end.
+    if not lengths or min(lengths) < 0 or sum(lengths) != len(text):
         return [text] if text else []
     ends = list(itertools.accumulate(lengths))
     return [text[end - length : end] for end, length in zip(ends, lengths, strict=True)]

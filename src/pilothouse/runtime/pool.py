@@ -126,7 +126,7 @@ class ContextPool:
             on_error.pop_all()
         live.files.forget_workspace()
         with suppress(StoreError):
-            await self._store_recovery(live)
+            await self.store_recovery(live)
         if isinstance(live.state, WaitingForRecovery) and not live.is_lost:
             self.run_in_background(self._retry_until_stored(live))
 
@@ -200,6 +200,8 @@ class ContextPool:
     def lose(self, live: LiveContext) -> None:
         """Stop all work on a context that another owner has taken over. Its running calls are cancelled without any
         trace in the store: the new owner recovers the context as after a crash."""
+        if live.is_lost:
+            return
         live.is_lost = True
         if live.task is not None:
             live.task.cancel()
@@ -240,7 +242,8 @@ class ContextPool:
                 with suppress(RequestError, StoreError):
                     await self.owned(summary.context_id)
 
-    async def _store_recovery(self, live: LiveContext) -> None:
+    async def store_recovery(self, live: LiveContext) -> None:
+        """Store the recovery of an interrupted context. The caller holds the lock. Raises: StoreError."""
         try:
             await live.commit_recovery()
         except StoreError as error:
@@ -253,11 +256,11 @@ class ContextPool:
 
         Raises: StoreError; then the context keeps waiting for the store.
         """
-        if live.turn is not None or live.pending.refused is not None:
-            await store_unsaved_change(live)
-        else:  # recovery after a crash has not been stored yet
-            await self._store_recovery(live)
+        if live.recovery is not None:
+            await self.store_recovery(live)
             live.publish_state()
+        else:
+            await store_unsaved_change(live)
 
     async def _mark_interrupted(self, live: LiveContext) -> None:
         """Mark the open turn as interrupted, when the runtime closes. Raises: StoreError."""
@@ -335,6 +338,8 @@ class ContextPool:
         """Ensure that a task drives the context's working state; `turn` is a new turn. Does nothing once the runtime is
         closed: recovery takes over at the next start."""
         if self._closed or live.is_lost:
+            if turn is not None:
+                turn.settled.set()
             return
         live.turn = turn = turn or turn_of(live)
         turn.work_available.set()

@@ -36,7 +36,7 @@ def call_card(call: CallRecord, language: Language, rule: Rule | None = None) ->
         dangers = exact_line(translate_dangers(call.dangerous, language))
         rows.append(ui_text("terminal", "dangerous", language, what=dangers))
     if call.origin is not None:
-        rows.append(ui_text("terminal", "proposed_by", language, origin=call.origin))
+        rows.append(ui_text("terminal", "proposed_by", language, origin=exact_line(call.origin)))
     if call.may_change:
         rows.append(ui_text("terminal", "may_change", language))
     if rule is not None:

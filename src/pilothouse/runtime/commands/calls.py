@@ -284,7 +284,7 @@ class CallCommands(CommandGroup):
         The calls open a turn of their own, and are decided like calls of the model. The turn ends with their results,
         without a request to the model. Returns the records once the turn rests: each call has ended, or waits for the
         person. A caller that is cancelled leaves the turn running. Raises: InvalidInput, NotFound, Conflict (a turn is
-        open), StoreError.
+        open), StoreError; after a StoreError the calls may have run.
         """
         check_proposal(calls, origin)
         async with self._pool.locked(context_id) as live:
@@ -304,6 +304,8 @@ class CallCommands(CommandGroup):
         if isinstance(live.state, WaitingForRecovery):
             raise StoreRefused(live.state.reason.code, **live.state.reason.params)
         records = await self.records(context_id, ids)
+        if len(records) < len(ids):  # a failed turn that could not be closed
+            raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
         return [records[call_id] for call_id in ids]
 
     async def preview_edit(self, context_id: str, call_id: str, arguments: dict[str, Any]) -> CallRecord:

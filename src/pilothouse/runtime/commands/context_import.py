@@ -13,7 +13,7 @@ import msgspec
 
 from pilothouse.domain.audit import chain_reason, check_chain
 from pilothouse.domain.branches import check_name
-from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.calls import CallRecord, is_origin
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import (
     FORMAT,
@@ -215,11 +215,14 @@ async def _reinspect_open_calls(
     records = []
     for call in calls:
         if not call.is_open:
-            records.append(call)
+            origin = call.origin if call.origin is not None and is_origin(call.origin) else None
+            records.append(msgspec.structs.replace(call, origin=origin))
             continue
         if call.approval is not None or call.status == "approved":
             left_out.append(Reason(Code.APPROVED, {"by": call.approval.by if call.approval is not None else "mode"}))
-        record = await reinspect_call(live, msgspec.structs.replace(call, waited=False), call.arguments)
+        # Nobody here proposed the call, and no running call asks.
+        claims = {"waited": False, "origin": None, "asked_by": None}
+        record = await reinspect_call(live, msgspec.structs.replace(call, **claims), call.arguments)
         records.append(record.undecided())
     return tuple(records)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from pilothouse.domain.calls import MAX_ORIGIN_CHARACTERS, is_origin
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.messages import Metadata, ToolCall, ToolRequest
@@ -16,7 +17,7 @@ from pilothouse.runtime.turn.turn import Turn
 from pilothouse.runtime.turn.user_input import open_turn
 
 MAX_PROPOSED_CALLS = 100
-MAX_ORIGIN_CHARACTERS = 100
+MAX_TOOL_NAME_CHARACTERS = 200
 
 
 class ProposedCall(Value):
@@ -31,11 +32,13 @@ def check_proposal(calls: Sequence[ProposedCall], origin: str) -> None:
     if not 1 <= len(calls) <= MAX_PROPOSED_CALLS:
         detail = f"{len(calls)} calls were proposed; 1 to {MAX_PROPOSED_CALLS} are allowed"
         raise InvalidInput(Code.INVALID_REQUEST, detail=detail)
-    # People read the origin beside the call: plain ASCII cannot imitate another text.
-    is_plain = origin.isascii() and origin.isprintable() and origin.strip() == origin
-    if not (is_plain and 1 <= len(origin) <= MAX_ORIGIN_CHARACTERS):
+    if not is_origin(origin):
         detail = f"the origin must be 1 to {MAX_ORIGIN_CHARACTERS} printable ASCII characters"
         raise InvalidInput(Code.INVALID_REQUEST, detail=detail)
+    for call in calls:
+        if not (call.tool.isprintable() and 1 <= len(call.tool) <= MAX_TOOL_NAME_CHARACTERS):
+            detail = f"a tool's name must be 1 to {MAX_TOOL_NAME_CHARACTERS} printable characters"
+            raise InvalidInput(Code.INVALID_REQUEST, detail=detail)
 
 
 def open_proposal(

@@ -8,7 +8,6 @@ from pilothouse.domain.states import (
     Cancelling,
     EnhancingSystemPrompt,
     Failed,
-    Idle,
     Paused,
     State,
     WaitingForRecovery,
@@ -67,7 +66,7 @@ async def _run_guarded(step: Step, turn: Turn, round_: Round) -> Next:
     except TimeoutError as error:
         if not timeout.expired():
             return Next(fail_turn(turn, error), round_)
-        return Next(Cancelling(), replace(round_, is_out_of_time=True))
+        return Next(turn.stopping_state, replace(round_, is_out_of_time=True))
     except StoreError as error:
         if turn.live.is_lost:
             raise asyncio.CancelledError from error  # another owner goes on with the turn
@@ -85,5 +84,4 @@ def _state_after_cancel(turn: Turn) -> State:
             raise asyncio.CancelledError  # the runtime is closing; recovery closes the turn
         return fail_turn(turn, RuntimeError("a step was cancelled from inside"))
     task.uncancel()
-    # Commits are shielded: the step may have ended the turn in the commit that delayed the cancellation.
-    return turn.live.state if isinstance(turn.live.state, Idle | Cancelling) else Cancelling()
+    return turn.stopping_state

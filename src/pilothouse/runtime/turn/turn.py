@@ -120,6 +120,13 @@ class Turn:
         return self.cancelled_by is not None and not isinstance(self.live.state, Cancelling)
 
     @property
+    def stopping_state(self) -> State:
+        """The state after an interruption. Commits are shielded: the step may have ended the turn in the commit that
+        delayed the interruption."""
+        state = self.live.state
+        return state if isinstance(state, Idle | Cancelling) else Cancelling()
+
+    @property
     def must_pause(self) -> bool:
         """Whether a paused turn is about to send a request. The gate holds back calls that wait to start."""
         return self.live.paused_by is not None and isinstance(self.live.state, _STATES_BEFORE_REQUEST)

@@ -47,7 +47,7 @@ export function CallPanel({ call, workspace, isDecided = false }: Props) {
           />
         )}
         {content?.kind === "text" && <TextValue text={content.text} label={t("wholeText")} />}
-        {call.origin && <p className="soft small">{t("proposedBy", { origin: call.origin })}</p>}
+        {call.origin && <p className="soft small">{t("proposedBy", { origin: visibleName(call.origin) })}</p>}
         {!isDecided && call.may_change === true && <p className="soft small">{t("mayChange")}</p>}
         {linkTargets.length > 0 && (
           <p className="soft small">

@@ -75,13 +75,16 @@ async def _commit_results(turn: Turn, running: Running, retried: Collection[Call
 
 async def _retain_results(turn: Turn, running: Running) -> None:
     """After the store refused: let running calls finish and retain their results in memory with the refused draft.
-    Until that draft is stored, no call can be decided, since no driver would start the call."""
+    Until that draft is stored, no call can be decided, since no driver would start the call. A turn that was cancelled
+    during the refused commit waits for no call."""
     turn.is_retaining_results = True
-    if running:
+    task = asyncio.current_task()
+    is_cancelled = turn.cancelled_by is not None or (task is not None and task.cancelling() > 0)
+    if running and not is_cancelled:
         await asyncio.wait(running.values())
     async with turn.live.lock:
         draft = turn.live.draft()
-        for call_id in list(running):
+        for call_id in [call_id for call_id, task in running.items() if task.done()]:
             _end_call(turn, draft, call_id, running.pop(call_id))
         turn.live.pending.refused = draft
 
