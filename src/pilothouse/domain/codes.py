@@ -127,6 +127,7 @@ class Code(StrEnum):
     UPLOADS_RESERVED = "uploads_reserved"
     UPLOAD_NOT_STORED = "upload_not_stored"
     UPLOAD_LEFT_OUT = "upload_left_out"
+    HIDDEN_TEXTS = "hidden_texts"
     UPLOADS_NOT_KEPT = "uploads_not_kept"
     UPLOADS_FULL = "uploads_full"
     TOO_MANY_UPLOADS = "too_many_uploads"

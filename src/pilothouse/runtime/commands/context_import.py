@@ -28,7 +28,7 @@ from pilothouse.domain.contexts import (
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreDamaged, StoreRefused, os_error_text
 from pilothouse.domain.images import decode_image, detect_media_type, is_address
 from pilothouse.domain.json_size import has_more_values
-from pilothouse.domain.messages import FileReference, Image, Message, Text, ToolRequest, is_overview
+from pilothouse.domain.messages import FileReference, Image, Message, Metadata, Text, ToolRequest, is_overview
 from pilothouse.domain.modes import DEFAULT_MODE, Mode, Modes, is_looser
 from pilothouse.domain.payloads import MAX_UPLOAD_BYTES
 from pilothouse.domain.policies import Policy
@@ -111,11 +111,14 @@ class ImportCommands(CommandGroup):
         )
         check_root(self._pool.dependencies, core.workspace or "/", by)
         left_out: list[Reason] = []
-        calls = change.calls
+        calls, messages = change.calls, change.messages
         if not grants:
             core, left_out = _without_grants(self._pool, core)
             calls = await _reinspect_open_calls(self._pool, core, calls, left_out)
-        change = _with_overviews_of_file(msgspec.structs.replace(change, core=core, calls=calls), change.core.workspace)
+            messages = _without_hidden_texts(messages, left_out)
+        old_workspace = change.core.workspace
+        change = msgspec.structs.replace(change, core=core, calls=calls, messages=messages)
+        change = _with_overviews_of_file(change, old_workspace)
         chain = await asyncio.to_thread(check_chain, change.audit, core.audit)
         if not chain.whole:
             left_out.append(chain_reason(chain))
@@ -262,6 +265,30 @@ def _without_opaque_parts(message: Message) -> Message:
     if not isinstance(message, Text | ToolRequest) or not message.opaque:
         return message
     return msgspec.structs.replace(message, opaque=())
+
+
+def _without_hidden_texts(messages: Sequence[Message], left_out: list[Reason]) -> tuple[Message, ...]:
+    """The messages without texts that the model would get and that no client shows, or shows another text for: who
+    reads an imported conversation must read what the model reads."""
+    shown = tuple(msgspec.structs.replace(message, metadata=_shown_metadata(message)) for message in messages)
+    count = sum(message.metadata != original.metadata for message, original in zip(shown, messages, strict=True))
+    if count:
+        left_out.append(Reason(Code.HIDDEN_TEXTS, {"count": count}))
+    return shown
+
+
+def _shown_metadata(message: Message) -> Metadata:
+    metadata = message.metadata
+    has_origin = metadata.origin is not None and is_origin(metadata.origin) and not getattr(message, "content", "")
+    shown: Metadata = msgspec.structs.replace(
+        metadata,
+        display_text=None,
+        extra={name: value for name, value in metadata.extra.items() if name != "open_files"},
+        data_context=None,
+        extra_user_messages=(),
+        origin=metadata.origin if has_origin else None,
+    )
+    return shown
 
 
 def _lines(data: bytes) -> Iterator[Line]:

@@ -146,6 +146,7 @@ SERVER: Mapping[Code, str] = {
         "Couldn't save {name!r} with the conversation: {detail}. No part of the file was kept. Free up disk space or "
         "check the data folder, then try again."
     ),
+    Code.HIDDEN_TEXTS: "Texts that only the model would have seen (messages: {count}).",
     Code.UPLOAD_LEFT_OUT: (
         "The export doesn't include the upload {name!r} ({size} bytes): an export holds at most {limit} bytes of "
         "uploads."

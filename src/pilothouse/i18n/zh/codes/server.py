@@ -105,6 +105,7 @@ SERVER: Mapping[Code, str] = {
     Code.UPLOAD_NOT_STORED: (
         "无法随对话保存 {name!r}：{detail}。该文件完全没有保存。请释放磁盘空间或检查数据文件夹，然后重试。"
     ),
+    Code.HIDDEN_TEXTS: "只有模型能看到的文本（消息数：{count}）。",
     Code.UPLOAD_LEFT_OUT: "导出文件不包含上传的 {name!r}（{size} 字节）：导出文件中的上传文件最多共 {limit} 字节。",
     Code.UPLOADS_NOT_KEPT: "此对话只保存在内存中，不能接收上传文件。请改为把文件放入项目文件夹。",
     Code.UPLOADS_FULL: (
