@@ -308,7 +308,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(data=st.data(), always=st.sampled_from(RUNGS))
     def decide_some(self, data: st.DataObject, always: Any) -> None:
-        waiting = [each for each in self.store._contexts if self.live(each).is_waiting()]
+        waiting = [each for each in list(self.store._contexts) if self.live(each).is_waiting()]
         context_id = data.draw(st.sampled_from(waiting or [self.context_id]))
         self.try_(self.runtime.calls.answer(context_id, ["yes"]))
         pending = self.do(self.runtime.calls.pending(context_id))
@@ -494,7 +494,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.context_id)
     @invariant()
     def every_call_has_at_most_one_result_and_only_open_ones_have_none(self) -> None:
-        for context_id, context in self.store._contexts.items():
+        for context_id, context in list(self.store._contexts.items()):
             live = pool_of(self.runtime)._live.get(context_id)
             if live is None:
                 continue
@@ -516,7 +516,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.context_id)
     @invariant()
     def no_branch_has_a_missing_or_duplicate_message(self) -> None:
-        for context in self.store._contexts.values():
+        for context in list(self.store._contexts.values()):
             for ids in context.ids.values():
                 assert len(set(ids)) == len(ids)
                 assert context.pool.keys() >= set(ids)
@@ -524,7 +524,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.context_id)
     @invariant()
     def sent_messages_are_on_a_branch_or_queued_and_pins_stay(self) -> None:
-        for context in self.store._contexts.values():
+        for context in list(self.store._contexts.values()):
             listed = {message_id for ids in context.ids.values() for message_id in ids}
             queued = {message_id for item in context.core.queue for message_id in item.message_ids}
             assert {each.id for each in context.pool.values() if isinstance(each, Text)} <= listed | queued
@@ -534,14 +534,14 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.context_id)
     @invariant()
     def every_message_on_a_branch_has_its_metadata(self) -> None:
-        for context in self.store._contexts.values():
+        for context in list(self.store._contexts.values()):
             for message_id in {message_id for ids in context.ids.values() for message_id in ids}:
                 assert missing_metadata(context.pool[message_id]) == set(), context.pool[message_id]
 
     @precondition(lambda self: self.context_id)
     @invariant()
     def compressed_messages_are_whole_on_another_branch(self) -> None:
-        for context in self.store._contexts.values():
+        for context in list(self.store._contexts.values()):
             for name, branch in context.branches.items():
                 if (done := branch.compressed) is None:
                     continue
