@@ -9,6 +9,7 @@ from pilothouse.app import build_runtime
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.messages import Text
+from pilothouse.domain.value import MessageId
 from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.runtime import Runtime
@@ -82,7 +83,7 @@ async def test_the_scorer_is_a_function_of_a_file_or_one_of_a_package_by_name(
 ) -> None:
     install(tmp_path, monkeypatch, "[pilothouse.scorers]\nweights = MODULE:score\n")
     async with runtime_of(tmp_path, f'[window]\nstrategy = "importance"\nscorer = "{scorer}"') as runtime:
-        message = Text(id="1", timestamp="", role="user", content="x")  # type: ignore[arg-type]
+        message = Text(id=MessageId("1"), timestamp="", role="user", content="x")
         assert pool_of(runtime).dependencies.importance(message) == 7
 
 
@@ -134,5 +135,5 @@ async def test_the_example_of_the_documentation_works(tmp_path: Path) -> None:
     runtime = runtime_of(tmp_path, f'{processors}\n[window]\nstrategy = "importance"\n{scorer}', checks)
     score = pool_of(runtime).dependencies.importance
     assert await first_text(runtime, tmp_path, "important: sk-123") == "important: [key]"
-    message = Text(id="1", timestamp="", role="user", content="important")  # type: ignore[arg-type]
+    message = Text(id=MessageId("1"), timestamp="", role="user", content="important")
     assert score(message) == 5

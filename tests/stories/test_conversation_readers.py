@@ -41,7 +41,7 @@ async def test_a_tool_reads_texts_files_calls_and_results_oldest_first(tmp_path:
     world = World(tmp_path, Answer(text="Hello."), READS, READS, DONE, tools=[reader])
     context_id = await world.start()
     await world.turn(context_id, "one")
-    await world.turn(context_id, [{"type": "text", "content": "two"}, {"type": "file_reference", "path": "a.py"}])  # type: ignore[arg-type]
+    await world.turn(context_id, [{"type": "text", "content": "two"}, {"type": "file_reference", "path": "a.py"}])
     assert pairs(reader.read[1]) == [
         ("user", "one"),
         ("assistant", "Hello."),

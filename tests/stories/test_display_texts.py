@@ -1,6 +1,7 @@
 """Display texts: people see them in place of what a client has sent, the model gets what was sent."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.messages import FileReference, Text
-from pilothouse.domain.payloads import MAX_TEXT_BYTES, ClientMetadata
+from pilothouse.domain.payloads import MAX_TEXT_BYTES, ClientMetadata, Payload
 from pilothouse.llm.script import Answer
 from pilothouse.runtime.events.turn_events import MessageAdded
 from pilothouse.storage.files.store import FileStore
@@ -18,7 +19,7 @@ from pilothouse.testing.world import World
 from tests.support.held_store import DONE
 
 CONTENT = "/review src --depth 3"
-PAYLOADS = [
+PAYLOADS: list[Payload | dict[str, Any]] = [
     {"type": "text", "content": CONTENT, "display": "Review the *sources*"},
     {"type": "file_reference", "path": "a.py", "display_text": "The start file"},
     {"type": "tool_result", "tool_name": "lint", "result": {"errors": []}, "display_text": "Lint is clean"},
@@ -29,7 +30,7 @@ SHOWN = ["Review the *sources*", "The start file", "Lint is clean"]
 async def sent_in(world: World, **options: object) -> str:
     (world.workspace / "a.py").write_text("print(1)\n")
     context_id = await world.start()
-    await world.turn(context_id, PAYLOADS, **options)  # type: ignore[arg-type]
+    await world.turn(context_id, PAYLOADS, **options)
     return context_id
 
 
@@ -72,7 +73,7 @@ async def test_a_text_for_the_whole_message_replaces_only_its_first_text(tmp_pat
     context_id = await world.start()
     payloads = [{"type": "file_reference", "path": "a.py"}, {"type": "text", "content": "x"}]
     payloads += [{"type": "text", "content": "y"}]
-    await world.turn(context_id, payloads, client_metadata=ClientMetadata(display_text="Both"))  # type: ignore[arg-type]
+    await world.turn(context_id, payloads, client_metadata=ClientMetadata(display_text="Both"))
     messages = await world.runtime.messages.read(context_id)
     assert [message.metadata.display_text for message in messages] == [None, "Both", None, None]
 

@@ -9,6 +9,7 @@ import pytest
 from pilothouse.llm.script import Answer
 from pilothouse.terminal import conversation_commands
 from pilothouse.testing.world import World
+from tests.support.assertions import content_of
 from tests.support.held_store import DONE
 
 ADDITION = "Be short.\n```\nand exact"
@@ -57,7 +58,7 @@ async def test_an_archive_with_the_prompt_is_imported_as_one_without(tmp_path: P
     for name, options in (("one", {}), ("two", {"include_system_prompt": True})):
         data = b"".join([line async for line in world.runtime.exports.create(context_id, **options)])
         await world.runtime.imports.create(data, context_id=name, workspace=tmp_path, grants=True)
-        archives.append([message.content for message in await world.runtime.messages.read(name)])  # type: ignore[union-attr]
+        archives.append([content_of(message) for message in await world.runtime.messages.read(name)])
     assert archives[0] == archives[1]
 
 

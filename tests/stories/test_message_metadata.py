@@ -50,7 +50,7 @@ async def test_messages_of_turns_with_decided_calls_and_switches_of_mode(tmp_pat
     (tmp_path / "a.py").write_text("")
     world = World(tmp_path, BOTH, DONE, BOTH, DONE, BOTH, **WITH_PERSONA)
     context_id = await opened(world, "supervised")
-    await world.turn(context_id, [{"type": "text", "content": "x"}, {"type": "file_reference", "path": "a.py"}])  # type: ignore[arg-type]
+    await world.turn(context_id, [{"type": "text", "content": "x"}, {"type": "file_reference", "path": "a.py"}])
     await world.runtime.calls.approve_all(context_id)
     await world.runtime.turns.rested(context_id)
     await world.runtime.modes.switch(context_id, "agent")

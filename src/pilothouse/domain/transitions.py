@@ -45,24 +45,19 @@ from pilothouse.domain.states import (
 
 Row = frozenset[type[BaseState]]
 
+_STARTS: set[type[BaseState]] = {
+    ProcessingUserMessage,
+    EnhancingSystemPrompt,
+    ParsingToolCalls,
+    SwitchingBranch,
+    MergingBranches,
+    CompressingMessages,
+}
+
 _EDGES: Mapping[type[BaseState], set[type[BaseState]]] = {
     # rest
-    Idle: {
-        ProcessingUserMessage,
-        EnhancingSystemPrompt,
-        ParsingToolCalls,
-        SwitchingBranch,
-        MergingBranches,
-        CompressingMessages,
-    },
-    Failed: {
-        ProcessingUserMessage,
-        EnhancingSystemPrompt,
-        ParsingToolCalls,
-        SwitchingBranch,
-        MergingBranches,
-        CompressingMessages,
-    },
+    Idle: _STARTS,
+    Failed: _STARTS,
     WaitingForRecovery: {Idle},
     AwaitingToolApproval: {
         AwaitingToolApproval,

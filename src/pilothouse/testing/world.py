@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pilothouse.domain.payloads import Payload
 from pilothouse.domain.states import State, name_of
 from pilothouse.domain.value import ContextId
 from pilothouse.llm.base import Adapter
@@ -23,6 +24,8 @@ from pilothouse.tools.builtin.ask_user import AskUser
 from pilothouse.tools.mcp.definitions import MCPServerDefinition
 from pilothouse.tools.mcp.servers import AcceptedTools, MCPServers
 from pilothouse.tools.registry import Registry
+
+Payloads = Sequence[Payload | dict[str, Any]]
 
 
 class World:
@@ -78,7 +81,7 @@ class World:
     async def start(self, mode: str = "agent") -> ContextId:
         return await self.runtime.contexts.create(self.workspace, mode=mode)
 
-    async def turn(self, context_id: str, text: str = "hello", **options: Any) -> None:
+    async def turn(self, context_id: str, payloads: Payloads | str = "hello", **options: Any) -> None:
         """Send a message and wait until the context rests."""
-        await self.runtime.messages.send(context_id, text, **options)
+        await self.runtime.messages.send(context_id, payloads, **options)
         await self.runtime.turns.rested(context_id)
