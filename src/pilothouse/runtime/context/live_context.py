@@ -85,7 +85,7 @@ class LiveContext:
         """The context as the store has it, or will have it after its recovery. Each commit replaces this value as a
         whole."""
         self.state: State = stored.core.state
-        """The present state. Passing states are never stored."""
+        """The present state. A passing state is stored only where a command commits during a step."""
         self.recovery: Recovery | None = None
         """The recovery of an interrupted context that all readers see and the store does not have yet."""
         self.reader = ContextReader(self)

@@ -46,7 +46,8 @@ class BatchedWrites:
                         write.done.set_exception(error)
         finally:
             self._task = None
-            for write in (*batch, *self._waiting):  # only where this task was cancelled
+            left, self._waiting = (*batch, *self._waiting), []
+            for write in left:  # not done where this task was cancelled or failed
                 write.done.cancel()
 
     async def _outcomes(self, batch: Sequence[_Write]) -> Sequence[_Outcome]:
