@@ -21,7 +21,7 @@ from pilothouse.llm.chat_completions import ChatCompletions
 from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.compression.branch import due_plan
-from pilothouse.runtime.request.builder import count_tokens, load_history, make_outline
+from pilothouse.runtime.request.builder import count_tokens, make_outline
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
 from pilothouse.window.tokens import Estimate
@@ -162,11 +162,12 @@ async def test_the_check_whether_a_request_fits_reads_no_message(tmp_path: Path,
         await world.turn(LONG)
         live = await live_context(world.runtime, LONG)
         prompt = await make_outline(live, MAIN)
-        history = await load_history(live, MAIN, prompt)
-        first = count_tokens(live, prompt, history).total
+        model = live.model()
+        history = await live.history_cache.history(live, MAIN, model, with_tools=prompt.has_tools)
+        first = count_tokens(live, prompt, history, model).total
         with work.counting():
-            total = count_tokens(live, prompt, history).total
-            assert await due_plan(live, MAIN, history, total) is None
+            total = count_tokens(live, prompt, history, model).total
+            assert await due_plan(live, MAIN, history, total, model) is None
         assert total == first > 12 * length
         assert set(work) <= {"texts counted", "texts counted: size"}
         assert work["texts counted: size"] < 100, "only what is put at the end of a request"

@@ -18,7 +18,7 @@ from pilothouse.llm.base import ModelEvent, ModelRequest, Purpose
 from pilothouse.llm.script import Answer, Player, Script, ScriptedCall
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.request.builder import count_tokens, load_history, make_outline
+from pilothouse.runtime.request.builder import count_tokens, make_outline
 from pilothouse.testing.world import World
 from tests.support.valid_requests import assert_valid_request
 
@@ -32,7 +32,8 @@ async def own_count(live: LiveContext) -> int:
     """The tokens of a turn's present request by our own count."""
     branch = live.core.active_branch
     outline = await make_outline(live, branch)
-    return count_tokens(live, outline, await load_history(live, branch, outline)).total
+    history = await live.history_cache.history(live, branch, live.model(), with_tools=outline.has_tools)
+    return count_tokens(live, outline, history, live.model()).total
 
 
 class _Endless(Player):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -56,6 +57,7 @@ _MAX_NAME_CHARACTERS = 64
 _DATE_SUFFIX = re.compile(r"[-@](\d{4}-\d\d-\d\d|\d{8}|\d{3,4}|latest)")
 
 
+@lru_cache
 def _built_in(name: str) -> ModelFacts:
     """The facts under the longest built-in name that the name begins with, in whole words: `gpt-4` does not match
     `gpt-4o` or `gpt-4.1`. The price applies to the model itself and its dated versions only, not to other variants."""

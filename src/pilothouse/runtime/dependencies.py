@@ -11,19 +11,20 @@ import msgspec
 
 from pilothouse.domain.budgets import Budget, OverviewSettings
 from pilothouse.domain.codes import Code
-from pilothouse.domain.contexts import Change
+from pilothouse.domain.contexts import Change, ContextCore
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.messages import Message
 from pilothouse.domain.model_names import ModelName
 from pilothouse.domain.modes import Modes
-from pilothouse.domain.personas import Personas
+from pilothouse.domain.personas import Persona, Personas
 from pilothouse.domain.provider_setup import Setup, SetupRequest, SetupTrial
+from pilothouse.domain.sampling import Sampling
 from pilothouse.domain.states import State
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.domain.value import ContextId, Timestamp
 from pilothouse.domain.workspace_policy import WorkspacePolicy
 from pilothouse.llm.base import Adapter
-from pilothouse.llm.model_catalog import ModelCatalog
+from pilothouse.llm.model_catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.providers import DEFAULT_PROVIDER, DEMO, PROVIDERS
 from pilothouse.runtime.events.hub import Hub
 from pilothouse.runtime.events.signal_bus import SignalBus
@@ -38,6 +39,7 @@ from pilothouse.tools.mcp.servers import MCPServers
 from pilothouse.tools.registry import Registry
 from pilothouse.tools.undo.limits import UndoLimits
 from pilothouse.window.compression import Scorer, default_importance
+from pilothouse.window.tokens import Counter, counter_for
 
 _LOG = logging.getLogger("pilothouse")
 
@@ -50,6 +52,30 @@ class TitleModel(NamedTuple):
 
     adapter: Adapter
     model: str
+
+
+class ModelChoice(NamedTuple):
+    """The model of a context's requests, and all that follows from it. Looked up once for each step of a round."""
+
+    name: str
+    facts: ModelFacts
+    counter: Counter
+    sampling: Sampling
+    """The context's own sampling settings, and its persona's where it has none."""
+    budget: Budget
+    """In the provider's tokens."""
+    token_ratio: float
+    """The provider's tokens for one token of our own count; 1 where the ratio is not known for this model."""
+
+    def provider_tokens(self, tokens: int) -> int:
+        """Our own count of tokens in the provider's tokens, by the ratio of its last counts."""
+        return round(tokens * self.token_ratio)
+
+    @property
+    def own_budget(self) -> Budget:
+        """The budget in tokens of our own count."""
+        budget: Budget = msgspec.structs.replace(self.budget, tokens=int(self.budget.tokens / self.token_ratio))
+        return budget
 
 
 class ProviderHandle(NamedTuple):
@@ -201,6 +227,26 @@ class RuntimeDependencies:
             for root in self.extra_roots
             if user not in self.user_roots or self.is_beneath_a_root(str(root.path), user)
         ]
+
+    def persona_of(self, core: ContextCore) -> Persona | None:
+        """The persona of a context; None where the configuration no longer has it. Every tool is then denied."""
+        return self.personas(core.workspace).get(core.persona) if core.persona is not None else None
+
+    def model_of(self, core: ContextCore) -> ModelChoice:
+        """The context's own model, or its persona's, where the adapter has it; else the runtime's model."""
+        persona = self.persona_of(core)
+        persona_model, persona_sampling = (persona.model, persona.sampling) if persona is not None else (None, None)
+        name = self.own_model(core.model) or self.own_model(persona_model) or self.model
+        facts = self.catalog.facts(name)
+        sampling = (core.sampling or Sampling()).or_else(persona_sampling or Sampling())
+        return ModelChoice(
+            name=name,
+            facts=facts,
+            counter=counter_for(facts.tokenizer),
+            sampling=sampling,
+            budget=self.budget_of(name, sampling.max_output_tokens),
+            token_ratio=core.token_ratio if core.token_ratio_of == name else 1.0,
+        )
 
     def has_model(self, name: str) -> bool:
         return name == self.model or name in self.models

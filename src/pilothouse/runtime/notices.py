@@ -18,7 +18,7 @@ def present_metadata(live: LiveContext, mode: str | None = None) -> Metadata:
         round=turn.round if turn is not None else None,
         mode=mode or live.core.mode,
         persona=live.core.persona,
-        model=live.model,
+        model=live.model().name,
     )
 
 

@@ -320,7 +320,7 @@ class ContextPool:
     def model_of(self, context_id: ContextId) -> str:
         """The model that a context in memory would use now."""
         live = self._live.get(context_id)
-        return live.model if live is not None else self.dependencies.model
+        return live.model().name if live is not None else self.dependencies.model
 
     def in_memory(self) -> tuple[LiveContext, ...]:
         return tuple(self._live.values())

@@ -200,7 +200,7 @@ class ContextCommands(CommandGroup):
 
     async def model(self, context_id: str) -> str:
         """The model that the next request of a context would use. Raises: NotFound, InvalidInput, StoreError."""
-        return (await self._pool.find(context_id)).model
+        return (await self._pool.find(context_id)).model().name
 
     def model_in_memory(self, context_id: ContextId) -> str:
         """The model of a context that is in memory; the runtime's model for another context."""

@@ -15,11 +15,11 @@ from pilothouse.domain.contexts import OpenTurn, prompt_overview
 from pilothouse.domain.messages import Message, SystemControl
 from pilothouse.domain.states import Idle, SavingContext, State
 from pilothouse.domain.value import MessageId, Value
-from pilothouse.runtime.compression.summarizer import Summary, SummaryMethod, own_budget, summarize
+from pilothouse.runtime.compression.summarizer import Summary, SummaryMethod, summarize
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.dependencies import ModelChoice
 from pilothouse.runtime.notices import system_notice
-from pilothouse.runtime.request.history_cache import token_ratio
 from pilothouse.runtime.request.last_input import read_last_input
 from pilothouse.storage.base import READ_BATCH_MESSAGES
 from pilothouse.window.compression import CompressionPlan, plan_compression, summary_tokens, with_pins
@@ -52,23 +52,25 @@ class Compression(Value, kw_only=True, omit_defaults=False):
 
 
 async def due_plan(
-    live: LiveContext, name: str, history: History, total: int, *, must_shorten: bool = False
+    live: LiveContext, name: str, history: History, total: int, model: ModelChoice, *, must_shorten: bool = False
 ) -> CompressionPlan | None:
     """The plan of an automatic compression; None where none is due, or where a compression saves nothing.
     `must_shorten`: the provider has refused the history as too long."""
-    branch, budget = live.branches[name], live.budget
+    branch, budget = live.branches[name], model.budget
     limit = budget.request_tokens if branch.keeps_whole else budget.trigger_tokens
-    if not budget.auto_compress or not (must_shorten or round(total * token_ratio(live)) > limit):
+    if not budget.auto_compress or not (must_shorten or model.provider_tokens(total) > limit):
         return None
-    budget = own_budget(live)
+    budget = model.own_budget
     recents = (0,) if must_shorten else _recent_counts(budget.recent, minimum=0)
     return await _first_that_fits(live, branch, history, total, budget, recents, as_far_as_possible=must_shorten)
 
 
-async def requested_plan(live: LiveContext, name: str, history: History, total: int) -> CompressionPlan | None:
+async def requested_plan(
+    live: LiveContext, name: str, history: History, total: int, model: ModelChoice
+) -> CompressionPlan | None:
     """The plan of a requested compression: down to the target; where the window is below the target already, as far as
     the recent messages allow. None where a compression saves nothing."""
-    branch, budget = live.branches[name], own_budget(live)
+    branch, budget = live.branches[name], model.own_budget
     recents = _recent_counts(budget.recent, minimum=1) if total > budget.trigger_tokens else (budget.recent,)
     is_below_target = total <= budget.target_tokens
     return await _first_that_fits(live, branch, history, total, budget, recents, as_far_as_possible=is_below_target)
@@ -146,11 +148,11 @@ async def read_ranges(live: LiveContext, branch: Branch, ranges: Sequence[tuple[
 
 
 def compression_effect(
-    live: LiveContext, branch: Branch, plan: CompressionPlan, total: int, own_summary_tokens: int
+    model: ModelChoice, branch: Branch, plan: CompressionPlan, total: int, own_summary_tokens: int
 ) -> Compression:
     """The effect of a plan on the window. `total` is the token count of the present request."""
-    ratio = token_ratio(live)
-    before, after = round(total * ratio), round((total - plan.tokens + own_summary_tokens) * ratio)
+    before = model.provider_tokens(total)
+    after = model.provider_tokens(total - plan.tokens + own_summary_tokens)
     return Compression(
         branch=branch.name,
         strategy=plan.strategy,
@@ -184,7 +186,8 @@ async def compress_branch(
     async with live.lock:
         branch, draft = live.branches[name], live.draft()
         plan = await _with_new_pins(live, branch, plan)
-        figures = compression_effect(live, branch, plan, total, tokens_of(_message(live, summary), live.counter))
+        model = live.model()
+        figures = compression_effect(model, branch, plan, total, tokens_of(_message(live, summary), model.counter))
         compression = await _put_summary(live, draft, branch, plan, summary, figures, by)
         draft.add_usage(summary.usage)
         if between_turns:
@@ -195,8 +198,10 @@ async def compress_branch(
 async def _with_new_pins(live: LiveContext, branch: Branch, plan: CompressionPlan) -> CompressionPlan:
     """The plan without messages that were pinned while the summary was generated."""
     pinned = await pinned_positions(live, branch)
-    history = await live.history_cache.history(live, branch.name, with_tools=True) if pinned else None
-    return plan if history is None else with_pins(plan, history.blocks(), pinned)
+    if not pinned:
+        return plan
+    history = await live.history_cache.history(live, branch.name, live.model(), with_tools=True)
+    return with_pins(plan, history.blocks(), pinned)
 
 
 async def _put_summary(

@@ -13,10 +13,9 @@ from pilothouse.runtime.commands.branches import between_turns
 from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.compression.branch import Compression, compression_effect, requested_plan
 from pilothouse.runtime.compression.request import CompressionRequest
-from pilothouse.runtime.compression.summarizer import own_budget
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.request.builder import count_tokens, load_history, make_outline
+from pilothouse.runtime.request.builder import count_tokens, make_outline
 from pilothouse.runtime.turn.round import Round
 from pilothouse.runtime.turn.turn import Turn
 from pilothouse.window.compression import CompressionPlan, summary_tokens
@@ -44,9 +43,9 @@ class CompressionCommands(CommandGroup):
         live = await self._pool.find(context_id)
         name = live.core.turn.branch if live.core.turn is not None else live.core.active_branch
         plan, total = await _plan_with_total(live, name)
-        return compression_effect(
-            live, live.branches[name], plan, total, summary_tokens(plan.tokens, plan.earlier, own_budget(live))
-        )
+        model = live.model()
+        longest_summary = summary_tokens(plan.tokens, plan.earlier, model.own_budget)
+        return compression_effect(model, live.branches[name], plan, total, longest_summary)
 
     async def compress(self, context_id: str, *, focus: str | None = None, by: str = "local") -> Compression:
         """Compress the active branch; `focus` says what the summary must retain above all. Returns after the
@@ -132,11 +131,12 @@ def _check_between_turns(live: LiveContext) -> None:
 async def _plan_with_total(live: LiveContext, name: str) -> tuple[CompressionPlan, int]:
     """The plan of a requested compression, and the tokens that the window counts now. Raises: Conflict."""
     outline = await make_outline(live, name)
-    history = await load_history(live, name, outline)
-    total = count_tokens(live, outline, history).total
-    compression_plan = await requested_plan(live, name, history, total)
+    model = live.model()
+    history = await live.history_cache.history(live, name, model, with_tools=outline.has_tools)
+    total = count_tokens(live, outline, history, model).total
+    compression_plan = await requested_plan(live, name, history, total, model)
     if compression_plan is None:
-        raise Conflict(Code.NOTHING_TO_COMPRESS, messages=live.branches[name].length, recent=live.budget.recent)
+        raise Conflict(Code.NOTHING_TO_COMPRESS, messages=live.branches[name].length, recent=model.budget.recent)
     return compression_plan, total
 
 

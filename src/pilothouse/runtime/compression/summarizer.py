@@ -4,9 +4,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeVar
 
-import msgspec
-
-from pilothouse.domain.budgets import Budget
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ModelError, ModelUnavailable
 from pilothouse.domain.messages import Message, Usage
@@ -16,7 +13,6 @@ from pilothouse.llm.base import Adapter, ModelRequest, UserText
 from pilothouse.llm.collect import collect_text
 from pilothouse.llm.prices import with_cost
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.request.history_cache import token_ratio
 from pilothouse.system.ambient import backoff_seconds
 from pilothouse.window.compression import CompressionPlan, summary_tokens
 from pilothouse.window.model_messages import SUMMARY_FRAME_TOKENS
@@ -52,12 +48,6 @@ class Summary(Value, kw_only=True):
     usage: Usage = Usage()
 
 
-def own_budget(live: LiveContext) -> Budget:
-    """The context's budget in tokens of our own count."""
-    budget: Budget = msgspec.structs.replace(live.budget, tokens=int(live.budget.tokens / token_ratio(live)))
-    return budget
-
-
 async def summarize(
     live: LiveContext,
     messages: Sequence[Message],
@@ -66,7 +56,8 @@ async def summarize(
     focus: str | None,
 ) -> Summary:
     """Ask the model for a summary where the plan needs one; where the request fails, extract a summary mechanically."""
-    counter, budget = live.counter, own_budget(live)
+    model = live.model()
+    counter, budget = model.counter, model.own_budget
     tokens = max(40, summary_tokens(plan.tokens, plan.earlier, budget) - SUMMARY_FRAME_TOKENS)
     files = await _off_loop(messages, lambda: files_touched(messages))
     method: SummaryMethod = "recent_n"
@@ -75,7 +66,7 @@ async def summarize(
     if plan.needs_summary:
         enter(GeneratingSummary())
         try:
-            text, usage = await _ask_model(live, messages, budget, tokens, focus)
+            text, usage = await _ask_model(live, messages, tokens, focus)
             return Summary(
                 text=complete_summary(text, files, counter, tokens), method="model", files=tuple(files), usage=usage
             )
@@ -93,25 +84,28 @@ async def _off_loop(messages: Sequence[Message], work: Callable[[], T]) -> T:
 
 
 async def _ask_model(
-    live: LiveContext, messages: Sequence[Message], budget: Budget, tokens: int, focus: str | None
+    live: LiveContext, messages: Sequence[Message], tokens: int, focus: str | None
 ) -> tuple[str, Usage]:
     """Summarize piece by piece; each request carries the summary of the pieces before. Raises: ModelError."""
-    adapter, model, price = live.dependencies.adapter, live.model, live.facts.price
-    reserved = budget.summary_tokens + tokens + live.counter.count(instruction(tokens, focus))
+    adapter, model = live.dependencies.adapter, live.model()
+    counter, budget = model.counter, model.own_budget
+    reserved = budget.summary_tokens + tokens + counter.count(instruction(tokens, focus))
     room = max(200, budget.tokens - reserved) * 3 // 4
     text_pieces, left_out = await _off_loop(
-        messages, lambda: split_transcript(transcript(messages), live.counter, room, _MAX_PIECES)
+        messages, lambda: split_transcript(transcript(messages), counter, room, _MAX_PIECES)
     )
     text, total_usage = "", Usage()
     for number, piece in enumerate(text_pieces):
         follows_gap = left_out and number == len(text_pieces) // 2
         gap = f"[{left_out} entries of the record are left out here]\n\n" if follows_gap else ""
-        summary_so_far = fit_text(text, live.counter, tokens)  # models may exceed the requested length
+        summary_so_far = fit_text(text, counter, tokens)  # models may exceed the requested length
         earlier = f"Earlier summary:\n{summary_so_far}\n\n" if text else ""
         message = adapter.format.encode(UserText(content=f"{earlier}{gap}{piece}"))
-        request = ModelRequest(model=model, system=instruction(tokens, focus), messages=[message], purpose="summary")
+        request = ModelRequest(
+            model=model.name, system=instruction(tokens, focus), messages=[message], purpose="summary"
+        )
         text, usage = await _request_summary(live, adapter, request)
-        total_usage = total_usage.plus(with_cost(usage, price))
+        total_usage = total_usage.plus(with_cost(usage, model.facts.price))
     return text, total_usage
 
 

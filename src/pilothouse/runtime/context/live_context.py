@@ -8,14 +8,11 @@ import msgspec
 
 from pilothouse.domain.audit import chain
 from pilothouse.domain.branches import Branch
-from pilothouse.domain.budgets import Budget
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.contexts import Change, ContextCore, StoredContext
 from pilothouse.domain.errors import StaleWrite, StoreReadOnly
 from pilothouse.domain.forks import BranchFork
-from pilothouse.domain.personas import Persona
-from pilothouse.domain.sampling import Sampling
 from pilothouse.domain.signals import ContextChanged, StateChanged
 from pilothouse.domain.states import (
     AwaitingToolApproval,
@@ -27,18 +24,16 @@ from pilothouse.domain.states import (
 )
 from pilothouse.domain.transitions import check
 from pilothouse.domain.value import CallId, ContextId, MessageId
-from pilothouse.llm.model_catalog import ModelFacts
 from pilothouse.runtime.context.commit_signals import publish_commit
 from pilothouse.runtime.context.context_files import ContextFiles
 from pilothouse.runtime.context.context_reader import ContextReader
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.pending_change import PendingChange
-from pilothouse.runtime.dependencies import RuntimeDependencies
+from pilothouse.runtime.dependencies import ModelChoice, RuntimeDependencies
 from pilothouse.runtime.ownership.ownership import Lease
 from pilothouse.runtime.request.history_cache import HistoryCache
 from pilothouse.runtime.shield import run_to_completion
 from pilothouse.window.model_messages import with_token_count
-from pilothouse.window.tokens import Counter, counter_for
 
 if TYPE_CHECKING:
     from pilothouse.runtime.authorization.user_rules import UserRules
@@ -157,37 +152,9 @@ class LiveContext:
     def is_resting(self) -> bool:
         return is_resting(self.state)
 
-    @property
-    def persona(self) -> Persona | None:
-        """The persona of the context; None where the configuration no longer has it. Every tool is then denied."""
-        name = self.core.persona
-        return self.dependencies.personas(self.core.workspace).get(name) if name is not None else None
-
-    @property
-    def model(self) -> str:
-        """The context's own model, or its persona's, where the adapter has it; else the runtime's model."""
-        persona = self.persona
-        names = (self.core.model, persona.model if persona is not None else None)
-        own_models = (self.dependencies.own_model(name) for name in names)
-        return next((model for model in own_models if model is not None), self.dependencies.model)
-
-    @property
-    def facts(self) -> ModelFacts:
-        return self.dependencies.catalog.facts(self.model)
-
-    @property
-    def counter(self) -> Counter:
-        return counter_for(self.facts.tokenizer)
-
-    @property
-    def budget(self) -> Budget:
-        return self.dependencies.budget_of(self.model, self.sampling.max_output_tokens)
-
-    @property
-    def sampling(self) -> Sampling:
-        """The context's own sampling settings, and its persona's where it has none."""
-        persona = self.persona
-        return (self.core.sampling or Sampling()).or_else(persona.sampling if persona is not None else Sampling())
+    def model(self) -> ModelChoice:
+        """The model that a request would use now."""
+        return self.dependencies.model_of(self.core)
 
     @property
     def open_delta_writer(self) -> "DeltaWriter | None":
@@ -349,10 +316,11 @@ class LiveContext:
             updated_at=self.dependencies.now(),
             audit=head,
         )
+        model = self.model()
         return Change(
             core=core,
             messages=tuple(
-                with_token_count(message, self.counter, vision=self.facts.vision) for message in draft.messages
+                with_token_count(message, model.counter, vision=model.facts.vision) for message in draft.messages
             ),
             branches=draft.branches,
             appended={branch: tuple(ids) for branch, ids in draft.appended.items()},

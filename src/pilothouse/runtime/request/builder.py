@@ -10,13 +10,12 @@ from pilothouse.domain.contexts import CONTINUABLE_ENDS
 from pilothouse.domain.decisions import PolicySnapshot, verdict_of_modes
 from pilothouse.domain.messages import Metadata
 from pilothouse.domain.modes import Mode, Verdict
-from pilothouse.domain.sampling import Sampling
 from pilothouse.domain.tool_offers import ToolDescription
 from pilothouse.domain.value import MessageId
 from pilothouse.llm.base import ModelMessage, ModelRequest, WireFormat
 from pilothouse.runtime.authorization.policy_snapshot import current_snapshot
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.request.history_cache import LoadProgress, token_ratio
+from pilothouse.runtime.dependencies import ModelChoice
 from pilothouse.runtime.request.last_input import read_last_input
 from pilothouse.runtime.request.overview import overview_in_prompt
 from pilothouse.window.history import History
@@ -41,6 +40,10 @@ class Outline:
     attached: tuple[ModelMessage, ...]
     """Attachments of the person's message."""
 
+    @property
+    def has_tools(self) -> bool:
+        return bool(self.offers)
+
 
 async def make_outline(live: LiveContext, branch: str) -> Outline:
     """The outline of a request now. Raises: InvalidInput for errors in a workspace's configuration files."""
@@ -51,7 +54,7 @@ async def make_outline(live: LiveContext, branch: str) -> Outline:
     prompt = prompt_parts(
         snapshot.mode,
         _offered_tools(live, offers, snapshot),
-        persona=persona_text(live.persona),
+        persona=persona_text(live.dependencies.persona_of(live.core)),
         ancestor_modes=[ancestor.mode for ancestor in snapshot.ancestors],
         workspace=live.core.workspace,
         left_out=len(available) - len(offers),
@@ -98,10 +101,11 @@ async def _message_to_continue(live: LiveContext) -> MessageId | None:
 
 def _bounded_overview(live: LiveContext, overview: str | None) -> str | None:
     """The overview, shortened to its share of the window."""
-    max_tokens = live.budget.tokens // _OVERVIEW_DIVISOR
-    if overview is None or live.history_cache.count_tokens(overview, live.counter) <= max_tokens:
+    model = live.model()
+    max_tokens = model.budget.tokens // _OVERVIEW_DIVISOR
+    if overview is None or live.history_cache.count_tokens(overview, model.counter) <= max_tokens:
         return overview
-    return fit_text(overview, live.counter, max_tokens)
+    return fit_text(overview, model.counter, max_tokens)
 
 
 class Counts(msgspec.Struct, frozen=True):
@@ -117,8 +121,8 @@ class Counts(msgspec.Struct, frozen=True):
         return sum(self.prompt) + self.tools + self.history + self.attached
 
 
-def count_tokens(live: LiveContext, outline: Outline, history: History) -> Counts:
-    counter, cache = live.counter, live.history_cache
+def count_tokens(live: LiveContext, outline: Outline, history: History, model: ModelChoice) -> Counts:
+    counter, cache = model.counter, live.history_cache
     return Counts(
         prompt=tuple(cache.count_tokens(part.text, counter) for part in outline.prompt),
         tools=cache.count_tokens(msgspec.json.encode(outline.offers).decode(), counter) if outline.offers else 0,
@@ -127,40 +131,22 @@ def count_tokens(live: LiveContext, outline: Outline, history: History) -> Count
     )
 
 
-def make_meter(live: LiveContext, total: int) -> Meter:
+def make_meter(model: ModelChoice, total: int) -> Meter:
     """The fill of the window. `total` is in tokens of our own count."""
-    budget = live.budget
+    budget = model.budget
     return Meter(
-        tokens=provider_tokens(live, total),
+        tokens=model.provider_tokens(total),
         budget=budget.tokens,
         trigger=budget.trigger_tokens,
         target=budget.target_tokens,
-        counter=live.counter.name,
-        is_estimate=live.counter.is_estimate and token_ratio(live) == 1.0,
+        counter=model.counter.name,
+        is_estimate=model.counter.is_estimate and model.token_ratio == 1.0,
         auto_compress=budget.auto_compress,
     )
 
 
-def provider_tokens(live: LiveContext, tokens: int) -> int:
-    """Our own count of tokens in the provider's tokens, by the ratio of its last counts."""
-    return round(tokens * token_ratio(live))
-
-
-async def load_history(
-    live: LiveContext,
-    branch: str,
-    outline: Outline,
-    on_progress: LoadProgress | None = None,
-    *,
-    wire_format: WireFormat | None = None,
-) -> History:
-    return await live.history_cache.history(
-        live, branch, with_tools=bool(outline.offers), wire_format=wire_format, on_progress=on_progress
-    )
-
-
 def build_request(
-    live: LiveContext,
+    model: ModelChoice,
     outline: Outline,
     wire_format: WireFormat,
     fragments: Sequence[bytes],
@@ -169,21 +155,14 @@ def build_request(
     """The model request, in the format of its fragments. `attached` replaces the outline's attachments."""
     attachments = outline.attached if attached is None else attached
     messages = [*fragments, *(wire_format.encode(message) for message in attachments)] if attachments else fragments
+    sampling = model.sampling
+    if sampling.max_output_tokens is not None:  # an answer never gets more than the window leaves for it
+        max_output_tokens = min(sampling.max_output_tokens, model.budget.output_tokens)
+        sampling = msgspec.structs.replace(sampling, max_output_tokens=max_output_tokens)
     return ModelRequest(
-        model=live.model,
+        model=model.name,
         system=join_parts(outline.prompt),
         messages=messages,
         tools=outline.offers,
-        sampling=_sampling(live),
+        sampling=sampling,
     )
-
-
-def _sampling(live: LiveContext) -> Sampling:
-    """The sampling settings of a request. An answer never gets more than the window leaves for it."""
-    sampling = live.sampling
-    if sampling.max_output_tokens is None:
-        return sampling
-    limited: Sampling = msgspec.structs.replace(
-        sampling, max_output_tokens=min(sampling.max_output_tokens, live.budget.output_tokens)
-    )
-    return limited

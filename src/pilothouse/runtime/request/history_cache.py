@@ -11,6 +11,7 @@ from pilothouse.domain.errors import NotFound
 from pilothouse.domain.messages import Message
 from pilothouse.domain.value import MessageId
 from pilothouse.llm.base import WireFormat
+from pilothouse.runtime.dependencies import ModelChoice
 from pilothouse.storage.base import READ_BATCH_MESSAGES
 from pilothouse.window.history import History
 from pilothouse.window.model_messages import with_token_count
@@ -41,13 +42,14 @@ class HistoryCache:
         self,
         live: "LiveContext",
         name: str,
+        model: ModelChoice,
         *,
         with_tools: bool,
         wire_format: WireFormat | None = None,
         on_progress: LoadProgress | None = None,
     ) -> History:
-        """A branch's history, encoded and counted, by default in the format of the present adapter. `on_progress` is
-        called after each batch but the last.
+        """A branch's history, encoded and counted for a model, by default in the format of the present adapter.
+        `on_progress` is called after each batch but the last.
 
         Several callers may extend the same history concurrently, while a compression replaces the list.
         Raises: NotFound, StoreError.
@@ -55,14 +57,14 @@ class HistoryCache:
         start = None
         wire_format = wire_format or live.dependencies.adapter.format
         while (branch := live.branches.get(name)) is not None:
-            history = self._history(live, branch, wire_format, with_tools=with_tools)
+            history = self._history(live, branch, wire_format, model, with_tools=with_tools)
             position = history.length
             if position >= branch.length:
                 return history
             start = position if start is None else min(start, position)
             stop = min(branch.length, position + READ_BATCH_MESSAGES)
             batch = await live.reader.messages(await live.reader.branch_ids(name, position, stop))
-            messages = await _counted(batch, live.counter)
+            messages = await _counted(batch, model.counter)
             if history.length != position or history not in self._histories.values():
                 continue  # another caller was faster, or the list was replaced
             history.extend(messages)
@@ -70,8 +72,10 @@ class HistoryCache:
                 await on_progress(stop - start, branch.length - start)
         raise NotFound(Code.UNKNOWN_BRANCH, branch=name, allowed=", ".join(live.branches))
 
-    def _history(self, live: "LiveContext", branch: Branch, wire_format: WireFormat, *, with_tools: bool) -> History:
-        counter, vision = live.counter, live.facts.vision
+    def _history(
+        self, live: "LiveContext", branch: Branch, wire_format: WireFormat, model: ModelChoice, *, with_tools: bool
+    ) -> History:
+        counter, vision = model.counter, model.facts.vision
         overview = prompt_overview(live.core, branch)
         overviews_from = overview.length if overview is not None else 0
         key = (branch.key, wire_format.name, with_tools, counter.name, vision, overviews_from)
@@ -121,8 +125,3 @@ async def _counted(messages: Sequence[Message], counter: Counter) -> Sequence[Me
     if all(message.metadata.counter == counter.name for message in messages):
         return messages
     return await asyncio.to_thread(lambda: [with_token_count(message, counter) for message in messages])
-
-
-def token_ratio(live: "LiveContext") -> float:
-    """The provider's tokens for one token of our own count; 1 where the ratio is not known for the present model."""
-    return live.core.token_ratio if live.core.token_ratio_of == live.model else 1.0

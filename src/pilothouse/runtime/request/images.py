@@ -36,7 +36,7 @@ def new_image(live: LiveContext, payload: ImagePayload, common: Mapping[str, Any
 
 
 def _is_seen(live: LiveContext, image: Image) -> bool:
-    return live.facts.vision and image.recognition != "ocr"
+    return live.model().facts.vision and image.recognition != "ocr"
 
 
 async def resolve_image(live: LiveContext, image: Image) -> Image:

@@ -68,7 +68,7 @@ async def describe(live: LiveContext, settings: OverviewSettings) -> str | None:
     """The overview's text; None for a workspace that cannot be read."""
     try:
         workspace = live.files.workspace()
-        return await asyncio.to_thread(describe_workspace, workspace, settings, live.counter.count)
+        return await asyncio.to_thread(describe_workspace, workspace, settings, live.model().counter.count)
     except ToolError:
         return None
 

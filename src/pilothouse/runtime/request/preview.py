@@ -11,14 +11,13 @@ from pilothouse.domain.value import Value
 from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.compression.branch import due_plan
 from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.dependencies import ModelChoice
 from pilothouse.runtime.request.builder import (
     Counts,
     Outline,
     count_tokens,
-    load_history,
     make_meter,
     make_outline,
-    provider_tokens,
 )
 from pilothouse.runtime.request.truncation import fit_request
 
@@ -63,19 +62,21 @@ class WindowCommands(CommandGroup):
         """The contents of the next request, if it were sent now. Raises: NotFound, InvalidInput, StoreError."""
         live = await self._pool.find(context_id)
         branch, outline = await _branch_and_outline(live)
-        wire_format = live.dependencies.adapter.format
-        history = await load_history(live, branch, outline, wire_format=wire_format)
-        fitted = await fit_request(live, branch, outline, history)
+        wire_format, model = live.dependencies.adapter.format, live.model()
+        history = await live.history_cache.history(
+            live, branch, model, with_tools=outline.has_tools, wire_format=wire_format
+        )
+        fitted = await fit_request(live, branch, outline, history, model)
         return Window(
             model=fitted.request.model,
             branch=branch,
-            meter=make_meter(live, fitted.counts.total),
-            parts=tuple(_parts(live, outline, fitted.counts)),
-            compresses=await due_plan(live, branch, history, fitted.counts.total) is not None,
+            meter=make_meter(model, fitted.counts.total),
+            parts=tuple(_parts(model, outline, fitted.counts)),
+            compresses=await due_plan(live, branch, history, fitted.counts.total, model) is not None,
             results_cut=fitted.truncation.results,
             messages_shortened=fitted.truncation.messages,
             messages_left_out=fitted.truncation.left_out,
-            tokens_cut=provider_tokens(live, fitted.truncation.tokens),
+            tokens_cut=model.provider_tokens(fitted.truncation.tokens),
             request=msgspec.json.decode(wire_format.body(fitted.request)),
         )
 
@@ -86,7 +87,9 @@ class WindowCommands(CommandGroup):
         """
         live = await self._pool.find(context_id)
         branch, outline = await _branch_and_outline(live)
-        return make_meter(live, count_tokens(live, outline, await load_history(live, branch, outline)).total)
+        model = live.model()
+        history = await live.history_cache.history(live, branch, model, with_tools=outline.has_tools)
+        return make_meter(model, count_tokens(live, outline, history, model).total)
 
 
 async def _branch_and_outline(live: LiveContext) -> tuple[str, Outline]:
@@ -96,10 +99,10 @@ async def _branch_and_outline(live: LiveContext) -> tuple[str, Outline]:
     return branch, await make_outline(live, branch)
 
 
-def _parts(live: LiveContext, outline: Outline, counts: Counts) -> list[WindowPart]:
+def _parts(model: ModelChoice, outline: Outline, counts: Counts) -> list[WindowPart]:
     texts = [
-        WindowPart(name=part.name, tokens=provider_tokens(live, tokens), text=part.text)
+        WindowPart(name=part.name, tokens=model.provider_tokens(tokens), text=part.text)
         for part, tokens in zip(outline.prompt, counts.prompt, strict=True)
     ]
     rest = {"tool_definitions": counts.tools, "history": counts.history, "attached": counts.attached}
-    return texts + [WindowPart(name=name, tokens=provider_tokens(live, tokens)) for name, tokens in rest.items()]
+    return texts + [WindowPart(name=name, tokens=model.provider_tokens(tokens)) for name, tokens in rest.items()]

@@ -12,15 +12,13 @@ from pilothouse.domain.value import Value
 from pilothouse.llm.base import ModelMessage, ModelRequest, UserText
 from pilothouse.runtime.compression.branch import pinned_positions, read_ranges
 from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.dependencies import ModelChoice
 from pilothouse.runtime.request.builder import (
     Counts,
     Outline,
     build_request,
     count_tokens,
-    load_history,
-    provider_tokens,
 )
-from pilothouse.runtime.request.history_cache import token_ratio
 from pilothouse.runtime.request.last_input import read_last_input
 from pilothouse.window.history import Block, History, first_from
 from pilothouse.window.model_messages import to_model_message, tokens_in
@@ -64,29 +62,31 @@ class FittedRequest(NamedTuple):
 
 
 async def fit_request(
-    live: LiveContext, branch: str, outline: Outline, history: History, limit: int | None = None
+    live: LiveContext, branch: str, outline: Outline, history: History, model: ModelChoice, limit: int | None = None
 ) -> FittedRequest:
     """A request of at most `limit` tokens by the provider's count, by default the budget's limit. The request exceeds
-    the limit only where prompt and tools leave no room. The request is in the format of the history, also where another
-    provider is set up before its end."""
-    limit = live.budget.request_tokens if limit is None else limit
-    counts, wire_format = count_tokens(live, outline, history), history.wire_format
-    if provider_tokens(live, counts.total) <= limit:
-        request = build_request(live, outline, wire_format, history.fragments())
+    the limit only where prompt and tools leave no room. The request is for the given model and in the format of the
+    history, also where another provider is set up before its end."""
+    limit = model.budget.request_tokens if limit is None else limit
+    counts, wire_format = count_tokens(live, outline, history, model), history.wire_format
+    if model.provider_tokens(counts.total) <= limit:
+        request = build_request(model, outline, wire_format, history.fragments())
         return FittedRequest(request, counts, counts.total, Truncation())
     fixed = sum(counts.prompt) + counts.tools + history.ending_tokens
-    room = max(MIN_ROOM_TOKENS, int(limit / token_ratio(live)) - fixed) - NOTICE_TOKENS
-    shortener = _Shortener(live, live.branches[branch], history, with_tools=bool(outline.offers))
+    room = max(MIN_ROOM_TOKENS, int(limit / model.token_ratio) - fixed) - NOTICE_TOKENS
+    shortener = _Shortener(live, live.branches[branch], history, model, with_tools=outline.has_tools)
     items = [*await _items(live, branch, shortener.blocks), Item(counts.attached, rank=Rank.REQUIRED)]
     *block_shares, attached_share = allocate_tokens(items, room)
     for index, tokens in enumerate(block_shares):
         if tokens < items[index].tokens:
             await shortener.shorten(index, tokens, is_pinned=items[index].rank is Rank.PINNED)
     if shortener.is_stale():  # the branch was compressed during a preview
-        reloaded = await load_history(live, branch, outline, wire_format=wire_format)
-        return await fit_request(live, branch, outline, reloaded, limit)
+        reloaded = await live.history_cache.history(
+            live, branch, model, with_tools=outline.has_tools, wire_format=wire_format
+        )
+        return await fit_request(live, branch, outline, reloaded, model, limit)
     attached = await shortener.attached(outline.attached, attached_share, counts.attached)
-    request = build_request(live, outline, wire_format, shortener.fragments(), attached)
+    request = build_request(model, outline, wire_format, shortener.fragments(), attached)
     return FittedRequest(request, counts, counts.total - shortener.saved, shortener.truncation())
 
 
@@ -115,8 +115,11 @@ async def _items(live: LiveContext, branch: str, blocks: Sequence[Block]) -> lis
 class _Shortener:
     """Replaces a history's encoded fragments, as of its construction, by shortened ones."""
 
-    def __init__(self, live: LiveContext, branch: Branch, history: History, *, with_tools: bool) -> None:
+    def __init__(
+        self, live: LiveContext, branch: Branch, history: History, model: ModelChoice, *, with_tools: bool
+    ) -> None:
         self._live = live
+        self._counter = model.counter
         self._branch = branch
         self._history = history
         self._length = history.length
@@ -169,7 +172,7 @@ class _Shortener:
 
     def _shorten_messages(self, number: int, tokens: int, messages: Sequence[Message]) -> list[ModelMessage]:
         message, *others = messages
-        counter = self._live.counter
+        counter = self._counter
         beside = shorten_beside(self._history.texts_beside(self.blocks[number].start), counter, tokens)
         tokens -= sum(tokens_in(text, counter) for text in beside)
         if not isinstance(message, ToolRequest):
@@ -193,7 +196,7 @@ class _Shortener:
         return [*round_messages.messages, *beside]
 
     def _replace(self, number: int, messages: Sequence[ModelMessage]) -> None:
-        tokens = sum(tokens_in(message, self._live.counter) for message in messages)
+        tokens = sum(tokens_in(message, self._counter) for message in messages)
         self._saved += self.blocks[number].tokens - tokens
         self._fragments[number] = [self._history.wire_format.encode(message) for message in messages]
 
@@ -202,7 +205,7 @@ class _Shortener:
         if tokens >= before:
             return messages
         text = "\n\n".join(message.content for message in messages if isinstance(message, UserText))
-        counter = self._live.counter
+        counter = self._counter
         shortened = await asyncio.to_thread(shorten_message, UserText(content=text), counter, tokens)
         self._messages += 1
         self._saved += before - tokens_in(shortened, counter)

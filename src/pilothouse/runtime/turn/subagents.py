@@ -36,7 +36,7 @@ async def delegate(pool: ContextPool, live: LiveContext, task: str, mode: str | 
             Path(live.core.workspace or "."),
             mode=mode or live.core.mode,
             persona=live.core.persona,
-            model=live.model,
+            model=live.model().name,
             parent=live.id,
             context_id=child_id,
         )

@@ -90,7 +90,7 @@ class Turn:
         chosen since; before a request, with those that the context would use."""
         live, prepared = self.live, round_.prepared
         mode = round_.outline.mode if round_.outline is not None else live.dependencies.modes.stored(live.core.mode)
-        model = prepared.request.model if prepared is not None else live.model
+        model = prepared.request.model if prepared is not None else live.model().name
         return Metadata(
             turn=self.open.id, round=self.open.round, mode=mode.name, persona=live.core.persona, model=model
         )

@@ -83,7 +83,8 @@ def open_turn_with_messages(
         end_elevation(draft, "mode_switched", by)
     turn = open_turn(live, draft, message_id=messages[0].id)
     hold: Literal["processing"] | None = "processing" if live.dependencies.processors else None
-    turn_messages = [_with_turn(message, turn, draft, hold) for message in messages]
+    model = live.model().name
+    turn_messages = [_with_turn(message, turn, draft, model, hold) for message in messages]
     for message in turn_messages:
         draft.append(message, turn.branch)
     if live.core.title is None:
@@ -133,14 +134,16 @@ def make_messages(live: LiveContext, user_input: UserInput) -> list[Message]:
     ]
 
 
-def _with_turn(message: Message, turn: OpenTurn, draft: Draft, hold: Literal["processing"] | None) -> Message:
+def _with_turn(
+    message: Message, turn: OpenTurn, draft: Draft, model: str, hold: Literal["processing"] | None
+) -> Message:
     metadata = msgspec.structs.replace(
         message.metadata,
         turn=turn.id,
         round=turn.round,
         mode=draft.value("mode"),
         persona=draft.value("persona"),
-        model=draft.live.model,
+        model=model,
         held=hold,
     )
     return msgspec.structs.replace(message, metadata=metadata)

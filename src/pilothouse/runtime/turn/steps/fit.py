@@ -5,7 +5,8 @@ from dataclasses import replace
 from pilothouse.domain.states import CompressingMessages, LoadingMessages, PreparingLLMRequest
 from pilothouse.llm.base import WireFormat
 from pilothouse.runtime.compression.branch import compress_branch, due_plan
-from pilothouse.runtime.request.builder import Outline, count_tokens, load_history, make_outline
+from pilothouse.runtime.dependencies import ModelChoice
+from pilothouse.runtime.request.builder import Outline, count_tokens, make_outline
 from pilothouse.runtime.turn.round import Next, Round
 from pilothouse.runtime.turn.turn import Turn
 from pilothouse.window.history import History
@@ -16,9 +17,10 @@ _LOADING_SHOWN_AFTER_SECONDS = 0.1
 async def fit(turn: Turn, round_: Round) -> Next:
     live, name, outline = turn.live, turn.open.branch, round_.outline
     assert outline is not None
-    history = await load_turn_history(turn, outline)
-    total = count_tokens(live, outline, history).total
-    plan = await due_plan(live, name, history, total, must_shorten=round_.must_compress)
+    model = live.model()
+    history = await load_turn_history(turn, outline, model)
+    total = count_tokens(live, outline, history, model).total
+    plan = await due_plan(live, name, history, total, model, must_shorten=round_.must_compress)
     if plan is not None:
         turn.enter(CompressingMessages(messages_to_compress=plan.messages))
         await compress_branch(live, name, plan, total, enter=turn.enter, by="runtime")
@@ -26,7 +28,9 @@ async def fit(turn: Turn, round_: Round) -> Next:
     return Next(PreparingLLMRequest(), replace(round_, outline=outline, must_compress=False))
 
 
-async def load_turn_history(turn: Turn, outline: Outline, wire_format: WireFormat | None = None) -> History:
+async def load_turn_history(
+    turn: Turn, outline: Outline, model: ModelChoice, wire_format: WireFormat | None = None
+) -> History:
     """The history of the turn's branch, by default in the format of the present adapter. The state shows the progress
     where loading takes a while."""
     ambient = turn.dependencies.ambient
@@ -36,4 +40,11 @@ async def load_turn_history(turn: Turn, outline: Outline, wire_format: WireForma
         if ambient.monotonic() - started_at > _LOADING_SHOWN_AFTER_SECONDS:
             turn.enter(LoadingMessages(loaded=loaded, total=total))
 
-    return await load_history(turn.live, turn.open.branch, outline, show_progress, wire_format=wire_format)
+    return await turn.live.history_cache.history(
+        turn.live,
+        turn.open.branch,
+        model,
+        with_tools=outline.has_tools,
+        wire_format=wire_format,
+        on_progress=show_progress,
+    )

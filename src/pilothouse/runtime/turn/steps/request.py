@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.states import ConnectingToLLM
-from pilothouse.runtime.request.builder import provider_tokens
+from pilothouse.runtime.dependencies import ModelChoice
 from pilothouse.runtime.request.truncation import FittedRequest, Truncation, fit_request
 from pilothouse.runtime.turn.round import Next, PreparedRequest, Round
 from pilothouse.runtime.turn.steps.fit import load_turn_history
@@ -18,24 +18,24 @@ async def request(turn: Turn, round_: Round) -> Next:
     live, outline = turn.live, round_.outline
     assert outline is not None
     while True:
-        adapter, model = turn.dependencies.adapter, live.model
-        limit = min(live.budget.request_tokens, turn.requests.limit or live.budget.request_tokens)
-        history = await load_turn_history(turn, outline, adapter.format)
-        fitted = await fit_request(live, turn.open.branch, outline, history, limit)
+        adapter, model = turn.dependencies.adapter, live.model()
+        limit = min(model.budget.request_tokens, turn.requests.limit or model.budget.request_tokens)
+        history = await load_turn_history(turn, outline, model, adapter.format)
+        fitted = await fit_request(live, turn.open.branch, outline, history, model, limit)
         # Otherwise the request is in the format of another provider, or may hold images for a model without vision.
-        if (adapter, model) == (turn.dependencies.adapter, live.model):
+        if adapter is turn.dependencies.adapter and model.name == live.model().name:
             break
-    if provider_tokens(live, fitted.total) > limit:
+    if model.provider_tokens(fitted.total) > limit:
         refusal = turn.requests.too_long_reason
         if refusal is not None:
             return turn.give_up(refusal, round_, "error")
-        return turn.give_up(_window_full(turn, fitted), round_, "limit")
+        return turn.give_up(_window_full(model, fitted), round_, "limit")
     round_ = replace(round_, prepared=PreparedRequest(fitted.request, adapter, fitted.total))
-    _notify_of_truncation(turn, round_, fitted.truncation)
+    _notify_of_truncation(turn, round_, model, fitted.truncation)
     return Next(ConnectingToLLM(), round_)
 
 
-def _notify_of_truncation(turn: Turn, round_: Round, truncation: Truncation) -> None:
+def _notify_of_truncation(turn: Turn, round_: Round, model: ModelChoice, truncation: Truncation) -> None:
     """Store notices of shortened and omitted messages with the next commit: once a turn, and again when the counts
     grow."""
     counts = {
@@ -44,18 +44,18 @@ def _notify_of_truncation(turn: Turn, round_: Round, truncation: Truncation) -> 
         Code.MESSAGES_LEFT_OUT: truncation.left_out,
         Code.PINS_SHORTENED: truncation.pins,
     }
-    figures = {"tokens": provider_tokens(turn.live, truncation.tokens), "budget": turn.live.budget.tokens}
+    figures = {"tokens": model.provider_tokens(truncation.tokens), "budget": model.budget.tokens}
     for code, count in counts.items():
         if count > turn.requests.noticed_counts.get(code, 0):
             turn.requests.noticed_counts[code] = count
             turn.live.pending.messages.append(turn.progress_notice(Reason(code, {"count": count, **figures}), round_))
 
 
-def _window_full(turn: Turn, fitted: FittedRequest) -> Reason:
-    live, counts = turn.live, fitted.counts
+def _window_full(model: ModelChoice, fitted: FittedRequest) -> Reason:
+    counts = fitted.counts
     own_counts = {"prompt": sum(counts.prompt), "tools": counts.tools, "tokens": counts.total}
-    figures = {name: provider_tokens(live, tokens) for name, tokens in own_counts.items()}
-    return Reason(Code.WINDOW_FULL, {**figures, "budget": live.budget.tokens})
+    figures = {name: model.provider_tokens(tokens) for name, tokens in own_counts.items()}
+    return Reason(Code.WINDOW_FULL, {**figures, "budget": model.budget.tokens})
 
 
 def _over_limit(turn: Turn) -> Reason | None:

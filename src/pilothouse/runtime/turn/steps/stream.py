@@ -20,7 +20,6 @@ from pilothouse.domain.states import (
 )
 from pilothouse.llm.base import CallDelta, ReasoningTextDelta, TextDelta
 from pilothouse.llm.prices import with_cost
-from pilothouse.runtime.request.builder import provider_tokens
 from pilothouse.runtime.turn.answer import DeltaWriter, StreamedAnswer
 from pilothouse.runtime.turn.round import Next, PreparedRequest, Round
 from pilothouse.runtime.turn.turn import Turn
@@ -145,14 +144,14 @@ def _limit_next_request(turn: Turn, prepared: PreparedRequest, error: ModelTooLo
     """Reduce the next request after the provider refused one as too long: our count was wrong, or the window is smaller
     than the catalog says. The first refusal compresses the messages before the turn, and this function returns True;
     each further one halves the limit of this turn's requests."""
-    history = turn.requests
+    history, model = turn.requests, turn.live.model()
     history.too_long_count += 1
     history.too_long_reason = error.reason
     if error.window is not None:
         turn.dependencies.catalog.learn_window(prepared.request.model, error.window)
-    if history.too_long_count == 1 and turn.live.budget.auto_compress:
+    if history.too_long_count == 1 and model.budget.auto_compress:
         return True
-    history.limit = provider_tokens(turn.live, prepared.tokens) // 2
+    history.limit = model.provider_tokens(prepared.tokens) // 2
     return False
 
 
