@@ -362,7 +362,6 @@ class ContextPool:
                 self.run_in_background(self._retry_until_stored(live))
             if live.core.turn is None:
                 live.turn = None
-                live.delta_writer = None
 
     async def _drive_turn(self, turn: Turn) -> None:
         turn.settled.clear()

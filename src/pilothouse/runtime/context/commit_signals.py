@@ -23,11 +23,12 @@ def publish_commit(live: "LiveContext", draft: "Draft", change: Change) -> None:
     if not hub.has_listeners(live.id):
         return
     common: dict[str, Any] = {"context_id": live.id, "version": live.version}
+    writer = live.turn.delta_writer if live.turn is not None else None
     queued = {message_id for item in change.core.queue for message_id in item.message_ids}
     for message in change.messages:
         if message.id in queued:
             continue
-        if live.delta_writer is None or live.delta_writer.message_id != message.id:
+        if writer is None or writer.message_id != message.id:  # the signal of a streamed message went out before
             hub.publish(message_created(message, live.id, live.version))
         hub.publish(MessageCompleted(**common, message_id=message.id, final_sequence=len(content_chunks(message))))
     for call in change.calls:

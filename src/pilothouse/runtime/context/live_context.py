@@ -96,10 +96,8 @@ class LiveContext:
         self.task: asyncio.Task[None] | None = None
         """The task that drives the context."""
         self.pending = PendingChange()
-        self.delta_writer: DeltaWriter | None = None
         self.history_cache = HistoryCache()
         self.files = ContextFiles(self)
-        self.live_outputs: dict[CallId, LiveOutput] = {}
         self.forks: dict[tuple[str, str], BranchFork | int] = {}
         """By the keys of two branches: their fork; or the length of the second branch when it was compared and either
         branch was the beginning of the other."""
@@ -157,10 +155,15 @@ class LiveContext:
         return self.dependencies.model_of(self.core)
 
     @property
-    def open_delta_writer(self) -> "DeltaWriter | None":
+    def delta_writer(self) -> "DeltaWriter | None":
         """The writer of the message that is streaming, until that message is on its branch."""
-        writer = self.delta_writer
+        writer = self.turn.delta_writer if self.turn is not None else None
         return writer if writer is not None and self.core.turn is not None and not writer.is_committed else None
+
+    @property
+    def live_outputs(self) -> "Mapping[CallId, LiveOutput]":
+        """The outputs of the running calls."""
+        return self.turn.live_outputs if self.turn is not None else {}
 
     @property
     def paused_by(self) -> str | None:
@@ -351,10 +354,9 @@ class LiveContext:
             if len(messages) == len(ids):
                 self.history_cache.grow(branch, messages)
             branches[name] = msgspec.structs.replace(branch, length=branch.length + len(ids))
-        if self.delta_writer is not None and any(
-            message.id == self.delta_writer.message_id for message in change.messages
-        ):
-            self.delta_writer.is_committed = True
+        writer = self.turn.delta_writer if self.turn is not None else None
+        if writer is not None and any(message.id == writer.message_id for message in change.messages):
+            writer.is_committed = True
         if unplaced:
             self.history_cache.forget()  # a message was replaced in place: cached encodings of it are stale
         changed_calls = {call.id: call for call in change.calls}

@@ -106,4 +106,4 @@ async def store_unsaved_change(live: LiveContext) -> None:
         if isinstance(live.state, WaitingForRecovery) and live.state.reason != error.reason:
             live.enter(WaitingForRecovery(reason=error.reason))
         raise
-    live.turn = live.delta_writer = None
+    live.turn = None

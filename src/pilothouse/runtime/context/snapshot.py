@@ -71,7 +71,7 @@ class ContextSnapshot:
 
 
 def snapshot_of(live: LiveContext) -> ContextSnapshot:
-    writer = live.open_delta_writer
+    writer = live.delta_writer
     return ContextSnapshot(
         core=live.core,
         state=live.state,

@@ -128,14 +128,14 @@ class EventReader:
     def _cut_answers(self, live: LiveContext) -> list[AnswerCut]:
         """The message that was being written, if another attempt has replaced it."""
         writing = self._writing
-        if writing is None or (live.open_delta_writer is not None and live.open_delta_writer.message_id == writing):
+        if writing is None or (live.delta_writer is not None and live.delta_writer.message_id == writing):
             return []
         self._writing = None
         return [AnswerCut(message_id=writing)]
 
     def _new_text(self, live: LiveContext) -> list[TextAdded | ReasoningAdded]:
         """New reasoning and text of the message that is being written."""
-        writer = live.open_delta_writer
+        writer = live.delta_writer
         if writer is None:
             return []
         reasoning = "".join(writer.reasoning_after(self._reasoning_sequences.get(writer.message_id, 0)))

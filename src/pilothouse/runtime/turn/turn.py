@@ -18,13 +18,15 @@ from pilothouse.domain.states import (
     State,
     TransientError,
 )
-from pilothouse.domain.value import MessageId
+from pilothouse.domain.value import CallId, MessageId
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.context.pending_change import PendingChange
 from pilothouse.runtime.dependencies import RuntimeDependencies
 from pilothouse.runtime.notices import error_message, progress_notice
+from pilothouse.runtime.turn.answer import DeltaWriter
 from pilothouse.runtime.turn.clock import TurnClock
+from pilothouse.runtime.turn.live_output import LiveOutput
 from pilothouse.runtime.turn.round import Next, Round
 
 _STATES_BEFORE_REQUEST = (
@@ -61,6 +63,10 @@ class Turn:
         """The round with which the next drive begins."""
         self.requests = RequestHistory()
         self.clock = TurnClock(live)
+        self.delta_writer: DeltaWriter | None = None
+        """The writer of the last answer."""
+        self.live_outputs: dict[CallId, LiveOutput] = {}
+        """The outputs of the running calls."""
         self.retry_now = asyncio.Event()
         self.work_available = asyncio.Event()
         """Wakes the `execute` step: a command has started or decided a call."""

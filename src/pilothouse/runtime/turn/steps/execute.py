@@ -100,7 +100,7 @@ async def _wait_for_change(turn: Turn, running: Running) -> None:
 
 async def _run(turn: Turn, round_: Round, call: CallRecord, retried: set[CallId]) -> tuple[Outcome, int]:
     started_at = turn.dependencies.ambient.monotonic()
-    live_output = turn.live.live_outputs[call.id] = LiveOutput(turn.live, call)
+    live_output = turn.live_outputs[call.id] = LiveOutput(turn.live, call)
     try:
         outcome = await _outcome(turn, round_, call)
         if outcome.is_connection_lost and _may_retry(turn, call):
@@ -109,7 +109,7 @@ async def _run(turn: Turn, round_: Round, call: CallRecord, retried: set[CallId]
             outcome = await _outcome(turn, round_, call)
     finally:
         live_output.close()
-        turn.live.live_outputs.pop(call.id, None)
+        turn.live_outputs.pop(call.id, None)
     return outcome, round((turn.dependencies.ambient.monotonic() - started_at) * 1000)
 
 
@@ -140,7 +140,7 @@ async def _outcome(turn: Turn, round_: Round, call: CallRecord) -> Outcome:
             delegate=lambda task, mode: live.services.delegate(live, task, mode),
             ask=lambda questions: elicit(live, call, questions),
             confined=call.confined,
-            report_output=live.live_outputs[call.id].add,
+            report_output=turn.live_outputs[call.id].add,
             artifacts=live.files.artifacts,
             shown_before=frozenset(other.id for other in earlier if _was_shown(other)),
             executed_before=frozenset(other.id for other in earlier),

@@ -24,9 +24,9 @@ async def finish(turn: Turn, round_: Round) -> Next:
 async def stop(turn: Turn, round_: Round) -> Next:
     """End a cancelled turn, or one that is out of time: store the partial text with a mark, and give every open call a
     result."""
-    if turn.live.delta_writer is not None:
+    if turn.delta_writer is not None:
         with suppress(StoreError):
-            await turn.live.delta_writer.close()
+            await turn.delta_writer.close()
     await store_partial(turn, round_, "cancelled")
     live = turn.live
     async with live.lock:

@@ -42,8 +42,8 @@ async def read(turn: Turn, round_: Round) -> Next:
         "reasoning": answer.reasoning(),
         "opaque": answer.opaque_parts(calls),
     }
-    if turn.live.delta_writer is not None:
-        turn.live.delta_writer.is_taken = True
+    if turn.delta_writer is not None:
+        turn.delta_writer.is_taken = True
     if incomplete == _TOO_LONG and answer.calls:
         incomplete = None  # each truncated call gets a result that says so, and the turn goes on
     if incomplete is not None:

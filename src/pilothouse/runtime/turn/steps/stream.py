@@ -37,7 +37,7 @@ async def stream(turn: Turn, round_: Round) -> Next:
     assert prepared is not None
     await _discard_earlier_attempt(turn)
     answer = StreamedAnswer(turn.new_message_id(), prepared.adapter.format.name)
-    live.delta_writer = delta_writer = DeltaWriter(live, answer, turn.open.id)
+    turn.delta_writer = delta_writer = DeltaWriter(live, answer, turn.open.id)
     try:
         await _receive(turn, prepared, answer, delta_writer)
         await delta_writer.close()
@@ -67,10 +67,10 @@ async def stream(turn: Turn, round_: Round) -> Next:
 async def _discard_earlier_attempt(turn: Turn) -> None:
     """Discard the deltas of an earlier attempt of the round. Only the first partial text of a round is stored; clients
     drop the text of later attempts."""
-    live, delta_writer = turn.live, turn.live.open_delta_writer
+    live, delta_writer = turn.live, turn.live.delta_writer
     if delta_writer is not None and delta_writer.turn == turn.open.id and delta_writer.has_flushed:
         await live.dependencies.store.forget_deltas(live.id, delta_writer.message_id)
-        live.delta_writer = None
+        turn.delta_writer = None
         live.dependencies.hub.publish(ContextChanged(context_id=live.id, version=live.version, fields=("streaming",)))
 
 
@@ -190,7 +190,7 @@ async def store_partial(turn: Turn, round_: Round, ended: TextEnd) -> bool:
 def _take_partial(turn: Turn, round_: Round, ended: TextEnd) -> Text | None:
     """Take the text and the reasoning of the answer that was being streamed, once, as a message. Fragments of calls are
     dropped, and opaque parts, which no provider takes back from an incomplete answer."""
-    writer = turn.live.open_delta_writer
+    writer = turn.live.delta_writer
     if writer is None or writer.is_taken or writer.turn != turn.open.id:
         return None
     writer.is_taken = True
