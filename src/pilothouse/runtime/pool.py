@@ -94,9 +94,9 @@ class ContextPool:
             live.pin_count += 1
             try:
                 async with live.lock:
-                    if live.is_deleted:  # while this command waited for the lock
+                    if live.storage.is_deleted:  # while this command waited for the lock
                         raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id)
-                    if live.is_lost:
+                    if live.storage.is_lost:
                         continue
                     if self._closed:
                         raise Conflict(Code.RUNTIME_CLOSED)
@@ -111,7 +111,7 @@ class ContextPool:
 
         Raises: Conflict, StoreError. Where the store refuses only the recovery, the context waits for the store.
         """
-        if live.lease is not None:
+        if live.storage.lease is not None:
             return
         async with AsyncExitStack() as on_error:
             lease = await self.dependencies.ownership.acquire(live.id, lambda: self._lose_lease(lease))
@@ -122,12 +122,12 @@ class ContextPool:
                 live.reload(stored)
                 show_recovery(live)
             await self.open_workspace_servers(live.core)
-            live.lease = lease
+            live.storage.lease = lease
             on_error.pop_all()
         live.files.forget_workspace()
         with suppress(StoreError):
             await self.store_recovery(live)
-        if isinstance(live.state, WaitingForRecovery) and not live.is_lost:
+        if isinstance(live.state, WaitingForRecovery) and not live.storage.is_lost:
             self.run_in_background(self._retry_until_stored(live))
 
     async def find(self, context_id: str) -> LiveContext:
@@ -194,15 +194,15 @@ class ContextPool:
 
     def _lose_lease(self, lease: Lease) -> None:
         live = self._live.get(lease.context_id)
-        if live is not None and live.lease is lease:
+        if live is not None and live.storage.lease is lease:
             self.lose(live)
 
     def lose(self, live: LiveContext) -> None:
         """Stop all work on a context that another owner has taken over. Its running calls are cancelled without any
         trace in the store: the new owner recovers the context as after a crash."""
-        if live.is_lost:
+        if live.storage.is_lost:
             return
-        live.is_lost = True
+        live.storage.is_lost = True
         if live.task is not None:
             live.task.cancel()
         if live.turn is not None:
@@ -256,7 +256,7 @@ class ContextPool:
 
         Raises: StoreError; then the context keeps waiting for the store.
         """
-        if live.recovery is not None:
+        if live.storage.recovery is not None:
             await self.store_recovery(live)
             live.publish_state()
         else:
@@ -264,7 +264,7 @@ class ContextPool:
 
     async def _mark_interrupted(self, live: LiveContext) -> None:
         """Mark the open turn as interrupted, when the runtime closes. Raises: StoreError."""
-        if live.lease is None:
+        if live.storage.lease is None:
             return
         if isinstance(live.state, WaitingForRecovery):
             await self._store_unsaved(live)
@@ -272,13 +272,13 @@ class ContextPool:
             stored = await self.dependencies.store.open(live.id)
             await end_left_processes(stored)
             interrupted = LiveContext(stored, self, live.ancestors)
-            interrupted.lease = live.lease
+            interrupted.storage.lease = live.storage.lease
             show_recovery(interrupted)
             await interrupted.commit_recovery()
 
     async def _retry_until_stored(self, live: LiveContext) -> None:
         """Retry the unsaved change at intervals. Every command retries it as well."""
-        while isinstance(live.state, WaitingForRecovery) and not live.is_lost:
+        while isinstance(live.state, WaitingForRecovery) and not live.storage.is_lost:
             await self.dependencies.ambient.background_sleep(RETRY_INTERVAL_SECONDS)
             async with live.lock:
                 if isinstance(live.state, WaitingForRecovery):
@@ -303,8 +303,8 @@ class ContextPool:
         """Remove a context from memory, and stop its workspace's MCP servers if no other context uses them."""
         if self._live.pop(live.id, None) is not None:
             self._release_ancestors(live)
-            if live.lease is not None:
-                self.run_in_background(self.dependencies.ownership.release(live.lease))
+            if live.storage.lease is not None:
+                self.run_in_background(self.dependencies.ownership.release(live.storage.lease))
             folder = live.core.workspace
             servers = self.dependencies.mcp_servers
             if servers is not None and folder is not None and folder not in self._open_workspaces():
@@ -337,7 +337,7 @@ class ContextPool:
     def drive(self, live: LiveContext, turn: Turn | None = None) -> None:
         """Ensure that a task drives the context's working state; `turn` is a new turn. Does nothing once the runtime is
         closed: recovery takes over at the next start."""
-        if self._closed or live.is_lost:
+        if self._closed or live.storage.is_lost:
             if turn is not None:
                 turn.settled.set()
             return
@@ -358,7 +358,7 @@ class ContextPool:
             live.task = None
             if isinstance(live.state, Failed):
                 live.publish_state()  # again: `Failed` was signalled before the turn was closed
-            if isinstance(live.state, WaitingForRecovery) and not live.is_lost:
+            if isinstance(live.state, WaitingForRecovery) and not live.storage.is_lost:
                 self.run_in_background(self._retry_until_stored(live))
             if live.core.turn is None:
                 live.turn = None
@@ -421,8 +421,8 @@ class ContextPool:
         for live in self.in_memory():
             with suppress(StoreError):  # if the store refuses, recovery does the same at the next start
                 await self._mark_interrupted(live)
-            if live.lease is not None:
-                await self.dependencies.ownership.release(live.lease)
+            if live.storage.lease is not None:
+                await self.dependencies.ownership.release(live.storage.lease)
         if self.dependencies.mcp_servers is not None:
             await self.dependencies.mcp_servers.stop()
         await self.dependencies.registry.stop()

@@ -108,7 +108,7 @@ class BranchCommands(CommandGroup):
 
 async def _create(live: LiveContext, name: str, origin: Branch, length: int, addition: str | None = None) -> Branch:
     draft = live.draft()
-    ids = await live.reader.branch_ids(origin.name, 0, length)
+    ids = await live.storage.branch_ids(origin.name, 0, length)
     put_branch(live, draft, name, origin, ids, addition)
     await live.commit(draft)
     return live.branches[name]

@@ -148,7 +148,7 @@ class CallPage(Value):
 
 async def _check_decision(live: LiveContext, decision: PersonsDecision) -> None:
     """Raises: NotFound, Conflict: also for a repeated decision, with the outcome of the first one."""
-    record = live.calls.get(CallId(decision.id)) or await live.reader.call(CallId(decision.id))
+    record = live.calls.get(CallId(decision.id)) or await live.storage.call(CallId(decision.id))
     if record.is_question:
         raise NotFound(Code.UNKNOWN_CALL, call_id=decision.id)
     if record.status != "pending" or record.id not in live.calls:
@@ -311,7 +311,7 @@ class CallCommands(CommandGroup):
     async def preview_edit(self, context_id: str, call_id: str, arguments: dict[str, Any]) -> CallRecord:
         """A pending call, inspected with other arguments. Nothing is stored. Raises: NotFound, Conflict."""
         live = await self._pool.owned(context_id)
-        record = live.calls.get(CallId(call_id)) or await live.reader.call(CallId(call_id))
+        record = live.calls.get(CallId(call_id)) or await live.storage.call(CallId(call_id))
         if record.is_question:
             raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
         if record.status != "pending" or record.id not in live.calls:
@@ -365,7 +365,7 @@ class CallCommands(CommandGroup):
         """A call of a context, open or ended. Raises: NotFound."""
         live = await self._pool.find(context_id)
         record = live.calls.get(CallId(call_id))
-        return own_copy(record or await live.reader.call(CallId(call_id)))
+        return own_copy(record or await live.storage.call(CallId(call_id)))
 
     async def read(
         self, context_id: str, *, status: Status | None = None, cursor: str | None = None, limit: int = 50
@@ -381,7 +381,7 @@ class CallCommands(CommandGroup):
             if cursor is None or call_id > cursor
         ]
         page_ids = ids[: limit if status is None else _MAX_CALLS_SEARCHED]
-        stored = await live.reader.calls(page_ids)
+        stored = await live.storage.calls(page_ids)
         items = tuple(own_copy(call) for call in stored if status is None or call.status == status)[:limit]
         last_id = items[-1].id if len(items) == limit else page_ids[-1] if page_ids else None
         return CallPage(items, next=last_id if last_id is not None and last_id != ids[-1] else None)
@@ -391,7 +391,7 @@ class CallCommands(CommandGroup):
         live = await self._pool.find(context_id)
         in_memory = {call_id: live.calls[call_id] for call_id in ids if call_id in live.calls}
         other_ids = [call_id for call_id in ids if call_id not in in_memory]
-        stored = await live.reader.calls(other_ids) if other_ids else []
+        stored = await live.storage.calls(other_ids) if other_ids else []
         return {call.id: own_copy(call) for call in (*in_memory.values(), *stored)}
 
     async def decline(self, context_id: str, *, call_id: str | None = None, by: str = "local") -> None:

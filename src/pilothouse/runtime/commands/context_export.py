@@ -125,17 +125,20 @@ class ExportCommands(CommandGroup):
                 turn_branch = live.core.turn.branch if live.core.turn is not None else live.core.active_branch
                 lines.append(SystemPromptLine(await make_system_prompt(live, turn_branch)))
             for name, branch in live.branches.items():
-                lines.append(BranchLine(branch, tuple(await live.reader.branch_ids(name))))
-            message_ids = await live.reader.message_ids()
-            calls = await live.reader.calls()
-            entries = (*audit.entries, *(live.recovery.change.audit if live.recovery is not None else ()))
+                lines.append(BranchLine(branch, tuple(await live.storage.branch_ids(name))))
+            message_ids = await live.storage.message_ids()
+            calls = await live.storage.calls()
+            entries = (
+                *audit.entries,
+                *(live.storage.recovery.change.audit if live.storage.recovery is not None else ()),
+            )
             keys = await store.sent_keys(live.id)
         lines += [*map(CallLine, calls), *map(AuditLine, entries), *map(KeyLine, keys)]
         digest = hashlib.sha256()
         for line in lines:
             yield _encode_line(line, digest)
         for start in range(0, len(message_ids), READ_BATCH_MESSAGES):
-            for message in await live.reader.messages(message_ids[start : start + READ_BATCH_MESSAGES]):
+            for message in await live.storage.messages(message_ids[start : start + READ_BATCH_MESSAGES]):
                 if not _is_gap(message):
                     yield _encode_line(MessageLine(message), digest)
         async for line in _uploads(live):
@@ -170,7 +173,7 @@ class ExportCommands(CommandGroup):
         if not chain.whole:
             yield f"> {translate(chain_reason(chain), language)}\n\n".encode()
         for start in range(0, len(ids), _MARKDOWN_BATCH_MESSAGES):
-            messages = await live.reader.messages(ids[start : start + _MARKDOWN_BATCH_MESSAGES])
+            messages = await live.storage.messages(ids[start : start + _MARKDOWN_BATCH_MESSAGES])
             call_ids = [call.id for message in messages if isinstance(message, ToolRequest) for call in message.calls]
             records = await CallCommands(self._pool).records(context_id, call_ids) if call_ids else {}
             yield await asyncio.to_thread(

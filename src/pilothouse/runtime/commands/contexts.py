@@ -323,8 +323,8 @@ def _parse_cursor(cursor: str) -> ListPosition:
 
 
 async def _delete(pool: ContextPool, live: LiveContext) -> None:
-    await pool.dependencies.store.delete(live.id, fence=live.fence)
-    live.is_deleted = True
+    await pool.dependencies.store.delete(live.id, fence=live.storage.fence)
+    live.storage.is_deleted = True
     pool.forget(live)
     pool.dependencies.hub.publish(ContextChanged(context_id=live.id, version=live.version, fields=(DELETED,)))
 

@@ -81,7 +81,7 @@ class MergeCommands(CommandGroup):
         """
         live = await self._pool.find(context_id)
         target_branch = branch_of(live, branch or live.core.active_branch)
-        ids = await live.reader.branch_ids(target_branch.name)
+        ids = await live.storage.branch_ids(target_branch.name)
         if message_id not in ids:
             raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=target_branch.name)
         return origin_of(target_branch, ids.index(MessageId(message_id)))
@@ -127,8 +127,8 @@ async def _plan(
     branch_of(live, source), branch_of(live, target)
     if source == target:
         raise Conflict(Code.MERGE_INTO_ITSELF, branch=source)
-    source_ids = await live.reader.branch_ids(source)
-    target_ids = await live.reader.branch_ids(target)
+    source_ids = await live.storage.branch_ids(source)
+    target_ids = await live.storage.branch_ids(target)
     already_summarized = await _already_summarized(live, source, source_ids, target, target_ids)
     selection = merge_candidates(
         source_ids,
@@ -151,7 +151,7 @@ async def _plan(
             MergeConflict(kind="not_mergeable", message_id=mark.id) for mark in messages if is_merge_note(mark)
         ]
     block = [message for _, message in pairs]
-    tail = await live.reader.messages(target_ids[-_MAX_TAIL_MESSAGES:])
+    tail = await live.storage.messages(target_ids[-_MAX_TAIL_MESSAGES:])
     conflicts += separation_conflicts(tail, block, await _answered_calls(live, block, set(source_ids)))
     return MergePlan(
         source=source,
@@ -184,7 +184,7 @@ async def _compressed(live: LiveContext, branch: Branch) -> tuple[set[MessageId]
         if compression is None or compression.original not in live.branches:
             break
         summaries.add(compression.summary_id)
-        ids = await live.reader.branch_ids(compression.original, 0, compression.length)
+        ids = await live.storage.branch_ids(compression.original, 0, compression.length)
         replaced.update(ids)
         branch = live.branches[compression.original]
     return replaced - summaries, summaries
@@ -194,7 +194,7 @@ async def _read(live: LiveContext, ids: Sequence[MessageId]) -> list[Message]:
     """Messages, read in batches, so that a long branch does not delay a cancel."""
     messages: list[Message] = []
     for start in range(0, len(ids), READ_BATCH_MESSAGES):
-        messages += await live.reader.messages(ids[start : start + READ_BATCH_MESSAGES])
+        messages += await live.storage.messages(ids[start : start + READ_BATCH_MESSAGES])
     return messages
 
 
@@ -204,7 +204,7 @@ async def _answered_calls(live: LiveContext, block: Sequence[Message], on_source
     call_ids = {call.id for message in block if isinstance(message, ToolRequest) for call in message.calls}
     for call_id in call_ids - answered:
         with suppress(NotFound):
-            record = live.calls.get(call_id) or await live.reader.call(call_id)
+            record = live.calls.get(call_id) or await live.storage.call(call_id)
             if record.result_id in on_source:
                 answered.add(call_id)
     return answered

@@ -107,8 +107,8 @@ class MessageCommands(CommandGroup):
             if not isinstance(live.state, Idle | Failed):
                 raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
             origin = live.branches[live.core.active_branch]
-            ids = await live.reader.branch_ids(origin.name)
-            (message,) = await live.reader.messages([MessageId(message_id)])
+            ids = await live.storage.branch_ids(origin.name)
+            (message,) = await live.storage.messages([MessageId(message_id)])
             if message_id not in ids or message.role != "user":
                 raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=origin.name)
             draft = live.draft()
@@ -133,7 +133,7 @@ class MessageCommands(CommandGroup):
         live = await self._pool.find(context_id)
         if ids is None:
             ids = await self.read_ids(context_id, branch or live.core.active_branch, before=before, limit=limit)
-        return await live.reader.messages(ids)
+        return await live.storage.messages(ids)
 
     async def read_ids(
         self, context_id: str, branch: str, *, before: int | None = None, limit: int = 50
@@ -143,7 +143,7 @@ class MessageCommands(CommandGroup):
         if branch not in live.branches:
             raise NotFound(Code.UNKNOWN_BRANCH, branch=branch, allowed=", ".join(live.branches))
         stop = live.branches[branch].length if before is None else before
-        return await live.reader.branch_ids(branch, max(0, stop - limit), stop)
+        return await live.storage.branch_ids(branch, max(0, stop - limit), stop)
 
     async def read_content(
         self, context_id: str, message_id: MessageId, from_sequence: int = 0
@@ -173,7 +173,7 @@ class MessageCommands(CommandGroup):
 
     async def _stored(self, live: LiveContext, message_id: MessageId) -> Message:
         """Raises: NotFound for a message that is missing or cannot be read."""
-        (message,) = await live.reader.messages([message_id])
+        (message,) = await live.storage.messages([message_id])
         if isinstance(message, ErrorMessage) and message.reason.code is Code.MESSAGE_DAMAGED:
             raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=live.core.active_branch)
         return message

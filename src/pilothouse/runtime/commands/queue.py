@@ -36,7 +36,7 @@ class QueueCommands(CommandGroup):
         live = await self._pool.find(context_id)
         result = []
         for item in live.core.queue:
-            messages = await live.reader.messages(item.message_ids)
+            messages = await live.storage.messages(item.message_ids)
             result.append(QueuedMessage(item=item, messages=tuple(messages)))
         return result
 
@@ -105,7 +105,7 @@ async def _take_first(pool: ContextPool, live: LiveContext, begin: Callable[[Tur
     """Begin the turn of the first queued message. Returns whether that message switched the mode."""
     item, *rest = live.core.queue
     mode = pool.dependencies.modes.named(item.mode).name if item.mode is not None else None
-    messages = await live.reader.messages(item.message_ids)
+    messages = await live.storage.messages(item.message_ids)
     for message in messages:
         if isinstance(message, ErrorMessage):  # unreadable: the turn must not overwrite the damaged message
             raise StoreDamaged(message.reason.code, **message.reason.params)

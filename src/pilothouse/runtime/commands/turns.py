@@ -47,7 +47,7 @@ class TurnCommands(CommandGroup):
         async with self._pool.locked(
             context_id, stores_unsaved=False
         ) as live:  # `stop` stores the unsaved change, as cancelled
-            if live.recovery is not None:  # an interrupted turn, whose recovery the store has refused so far
+            if live.storage.recovery is not None:  # an interrupted turn, whose recovery the store has refused so far
                 await self._pool.store_recovery(live)
                 live.publish_state()
                 if isinstance(live.state, Idle):

@@ -123,7 +123,7 @@ async def pinned_positions(live: LiveContext, branch: Branch) -> list[int]:
     if not live.core.pins:
         return []
     pins = set(live.core.pins)
-    ids = await live.reader.branch_ids(branch.name)
+    ids = await live.storage.branch_ids(branch.name)
     return [at for at, message_id in enumerate(ids) if message_id in pins]
 
 
@@ -142,8 +142,8 @@ async def read_ranges(live: LiveContext, branch: Branch, ranges: Sequence[tuple[
     messages: list[Message] = []
     for begin, end in ranges:
         for start in range(begin, end, READ_BATCH_MESSAGES):
-            ids = await live.reader.branch_ids(branch.name, start, min(end, start + READ_BATCH_MESSAGES))
-            messages += await live.reader.messages(ids)
+            ids = await live.storage.branch_ids(branch.name, start, min(end, start + READ_BATCH_MESSAGES))
+            messages += await live.storage.messages(ids)
     return messages
 
 
@@ -215,7 +215,7 @@ async def _put_summary(
 ) -> Compression:
     """Put the move of a branch onto its summary into a draft. Messages appended since the plan stay behind the
     summary."""
-    ids = await live.reader.branch_ids(branch.name)
+    ids = await live.storage.branch_ids(branch.name)
     kept_ids = [message_id for start, end in plan.kept_ranges for message_id in ids[start:end]]
     original = _name_for_original(live, branch)
     message = _message(live, summary, _detail(summary, prediction, original, by))

@@ -110,7 +110,7 @@ class CompressionCommands(CommandGroup):
         Raises: NotFound, Conflict (too many), StoreError.
         """
         async with self._pool.locked(context_id) as live:
-            (message,) = await live.reader.messages([MessageId(message_id)])
+            (message,) = await live.storage.messages([MessageId(message_id)])
             if isinstance(message, ErrorMessage) or not is_sent_to_model(message) or is_state_notice(message):
                 raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=live.core.active_branch)
             other_pins = tuple(pin for pin in live.core.pins if pin != message_id)

@@ -45,7 +45,9 @@ class ContextFiles:
             if path is None or not os.path.isdir(path):
                 raise ToolError(Code.INVALID_WORKSPACE, path=path)
             mounts = (
-                self.artifacts.mounts(makes_folders=self._live.lease is not None) if self.artifacts is not None else ()
+                self.artifacts.mounts(makes_folders=self._live.storage.lease is not None)
+                if self.artifacts is not None
+                else ()
             )
             extra_roots = self._dependencies.extra_roots_of(owner)
             foreign_roots = self._dependencies.workspace_roots_of_others(owner)

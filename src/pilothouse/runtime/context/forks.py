@@ -39,7 +39,7 @@ async def read_forks(live: LiveContext) -> dict[str, BranchFork]:
 async def _read_ids(live: LiveContext, branch: Branch) -> list[MessageId]:
     """The ids of a branch; empty where the branch was deleted or compressed since, which a signal announces."""
     try:
-        ids = await live.reader.branch_ids(branch.name, 0, branch.length)
+        ids = await live.storage.branch_ids(branch.name, 0, branch.length)
     except NotFound:
         return []
     present = live.branches.get(branch.name)

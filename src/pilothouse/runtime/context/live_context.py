@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -11,7 +11,6 @@ from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.contexts import Change, ContextCore, StoredContext
-from pilothouse.domain.errors import StaleWrite, StoreReadOnly
 from pilothouse.domain.forks import BranchFork
 from pilothouse.domain.signals import ContextChanged, StateChanged
 from pilothouse.domain.states import (
@@ -26,11 +25,10 @@ from pilothouse.domain.transitions import check
 from pilothouse.domain.value import CallId, ContextId, MessageId
 from pilothouse.runtime.context.commit_signals import publish_commit
 from pilothouse.runtime.context.context_files import ContextFiles
-from pilothouse.runtime.context.context_reader import ContextReader
+from pilothouse.runtime.context.context_storage import ContextStorage, Recovery
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.pending_change import PendingChange
 from pilothouse.runtime.dependencies import ModelChoice, RuntimeDependencies
-from pilothouse.runtime.ownership.ownership import Lease
 from pilothouse.runtime.request.history_cache import HistoryCache
 from pilothouse.runtime.shield import run_to_completion
 from pilothouse.window.model_messages import with_token_count
@@ -58,13 +56,6 @@ class RuntimeServices(Protocol):
         """Stop all work on a context that another owner has taken over."""
 
 
-class Recovery(NamedTuple):
-    """The change that brings an interrupted context into a resting state."""
-
-    draft: Draft
-    change: Change
-
-
 class LiveContext:
     """A context in memory."""
 
@@ -72,6 +63,7 @@ class LiveContext:
         self, stored: StoredContext, services: RuntimeServices, ancestors: Sequence["LiveContext"] = ()
     ) -> None:
         self.services = services
+        self.dependencies = services.dependencies
         self.ancestors = tuple(ancestors)
         """The contexts that started this one, nearest first. All of them stay in memory as long as this one does."""
         self.subagents: set[LiveContext] = set()
@@ -81,17 +73,10 @@ class LiveContext:
         whole."""
         self.state: State = stored.core.state
         """The present state. A passing state is stored only where a command commits during a step."""
-        self.recovery: Recovery | None = None
-        """The recovery of an interrupted context that all readers see and the store does not have yet."""
-        self.reader = ContextReader(self)
+        self.storage = ContextStorage(self)
         self.lock = asyncio.Lock()
         self.pin_count = 0
         """How many users require the context to stay in memory."""
-        self.is_deleted = False
-        self.lease: Lease | None = None
-        """The right to commit changes. None where the context was only read."""
-        self.is_lost = False
-        """Whether another owner drives the context now. This object then changes nothing any more."""
         self.turn: Turn | None = None
         self.task: asyncio.Task[None] | None = None
         """The task that drives the context."""
@@ -103,12 +88,6 @@ class LiveContext:
         branch was the beginning of the other."""
         self.overview: tuple[MessageId, str] | None = None
         """The overview that was read last, cached: its message and its text."""
-        self._must_reopen = False
-        """Whether the store may hold other data than this object, after a write that failed midway."""
-
-    @property
-    def dependencies(self) -> RuntimeDependencies:
-        return self.services.dependencies
 
     @property
     def core(self) -> ContextCore:
@@ -139,12 +118,6 @@ class LiveContext:
     def is_orphan(self) -> bool:
         """Whether the context that started this one is missing."""
         return self.core.parent is not None and not self.ancestors
-
-    @property
-    def fence(self) -> int:
-        """The token that every write of the owner carries."""
-        assert self.lease is not None, "only the owner of a context may change it"
-        return self.lease.fence
 
     @property
     def is_resting(self) -> bool:
@@ -248,7 +221,7 @@ class LiveContext:
 
     def reload(self, stored: StoredContext) -> None:
         """Take over what another owner has stored since this context was read."""
-        self.stored, self.state, self.recovery, self.overview = stored, stored.core.state, None, None
+        self.stored, self.state, self.storage.recovery, self.overview = stored, stored.core.state, None, None
         self.history_cache.forget()
         self.forks.clear()
 
@@ -259,18 +232,22 @@ class LiveContext:
         change = self._change(draft, state)
         self._apply(change, self.version)
         self.state = state
-        self.recovery = Recovery(draft, change)
+        self.storage.recovery = Recovery(draft, change)
 
     async def commit_recovery(self) -> None:
         """Store the recovery that readers see. Raises: StoreError; then nothing has changed."""
-        if self.recovery is not None:
-            await run_to_completion(self._commit_recovery(self.recovery))
+        if self.storage.recovery is not None:
+            await run_to_completion(self._commit_recovery(self.storage.recovery))
 
     async def _commit(self, draft: Draft, state: State | None, then: Callable[[], None] | None) -> None:
         if state is not None:
             check(self.state, state)
         change = self._change(draft, state)
-        await self._store_and_apply(draft, change)
+        version = await self.storage.write(change)
+        if self.pending.refused is draft.base:  # otherwise the refused draft has grown during the commit
+            self.pending.refused = None
+        self._apply(change, version)
+        self._trace(change)
         if state is not None:
             self.enter(state)
         if then is not None:
@@ -278,37 +255,16 @@ class LiveContext:
         publish_commit(self, draft, change)
 
     async def _commit_recovery(self, recovery: "Recovery") -> None:
-        version = await self._store(recovery.change)
+        version = await self.storage.write(recovery.change)
         self.stored = msgspec.structs.replace(self.stored, version=version)
-        self.recovery = None
+        self.storage.recovery = None
         self.state = recovery.change.core.state
         self._trace(recovery.change)
         publish_commit(self, recovery.draft, recovery.change)
 
-    async def _store_and_apply(self, draft: Draft, change: Change) -> None:
-        version = await self._store(change)
-        if self.pending.refused is draft.base:  # otherwise the refused draft has grown during the commit
-            self.pending.refused = None
-        self._apply(change, version)
-        self._trace(change)
-
     def _trace(self, change: Change) -> None:
         if self.dependencies.trace_change is not None:
             self.dependencies.trace_change(self.id, change)
-
-    async def _store(self, change: Change) -> int:
-        store = self.dependencies.store
-        if self._must_reopen:
-            await store.open(self.id)  # the store reads its files again and begins a new one
-            self._must_reopen = False
-        try:
-            return await store.commit(self.id, change, expected=self.version, fence=self.fence)
-        except StoreReadOnly:
-            self._must_reopen = True
-            raise
-        except StaleWrite:
-            self.services.lose(self)
-            raise
 
     def _change(self, draft: Draft, state: State | None) -> Change:
         head, entries = chain(self.core.audit, draft.audit)

@@ -265,7 +265,7 @@ class EventCommands(CommandGroup):
                 if stream.is_behind(live):
                     continue  # the attendant is asked after all events that led to what waits
                 asked = await requests.ask(live)
-                if asked == "left" or (asked == "nothing" and not await subscription.batch()) or live.is_lost:
+                if asked == "left" or (asked == "nothing" and not await subscription.batch()) or live.storage.is_lost:
                     return
 
     def of_context(

@@ -13,8 +13,8 @@ async def read_conversation(
     """The last messages of a branch, oldest first, with at most so many characters together. The beginning of the
     oldest one may be left out. Raises: StoreError."""
     stop = live.branches[branch].length
-    ids = await live.reader.branch_ids(branch, max(0, stop - MAX_READ_MESSAGES), stop)
-    stored = await live.reader.messages(ids)
+    ids = await live.storage.branch_ids(branch, max(0, stop - MAX_READ_MESSAGES), stop)
+    stored = await live.storage.messages(ids)
     newest_first: list[ConversationMessage] = []
     for message in reversed(stored):
         if len(newest_first) == messages or characters == 0:

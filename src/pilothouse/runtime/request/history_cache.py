@@ -63,7 +63,7 @@ class HistoryCache:
                 return history
             start = position if start is None else min(start, position)
             stop = min(branch.length, position + READ_BATCH_MESSAGES)
-            batch = await live.reader.messages(await live.reader.branch_ids(name, position, stop))
+            batch = await live.storage.messages(await live.storage.branch_ids(name, position, stop))
             messages = await _counted(batch, model.counter)
             if history.length != position or history not in self._histories.values():
                 continue  # another caller was faster, or the list was replaced
@@ -106,7 +106,7 @@ class HistoryCache:
         """The message that opened the turn. Raises: NotFound, StoreError."""
         if self._opening_message is not None and self._opening_message.id == message_id:
             return self._opening_message
-        (message,) = await live.reader.messages([message_id])
+        (message,) = await live.storage.messages([message_id])
         if message.metadata.held is None:  # no commit replaces its metadata any more
             self._opening_message = message
         return message

@@ -23,8 +23,8 @@ class LastInput(NamedTuple):
 async def read_last_input(live: LiveContext) -> LastInput:
     branch = live.branches[live.core.active_branch]
     search_start = max(0, branch.length - _MAX_MESSAGES_SEARCHED)
-    ids = await live.reader.branch_ids(branch.name, search_start, branch.length)
-    recent = await live.reader.messages(ids)
+    ids = await live.storage.branch_ids(branch.name, search_start, branch.length)
+    recent = await live.storage.messages(ids)
     positions = [
         position
         for position, message in enumerate(recent)

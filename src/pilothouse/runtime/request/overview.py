@@ -31,7 +31,7 @@ async def overview_in_prompt(live: LiveContext, branch: str) -> str | None:
 
 async def _text_of(live: LiveContext, message_id: MessageId) -> str:
     if live.overview is None or live.overview[0] != message_id:
-        (message,) = await live.reader.messages([message_id])
+        (message,) = await live.storage.messages([message_id])
         live.overview = (message_id, getattr(message, "content", ""))
     return live.overview[1]
 
@@ -80,7 +80,7 @@ async def _is_known(live: LiveContext, name: str, overview: Overview, text: str)
         return False
     if overview.message_id == in_prompt.message_id:
         return True
-    return overview.message_id in await live.reader.branch_ids(name, in_prompt.length)
+    return overview.message_id in await live.storage.branch_ids(name, in_prompt.length)
 
 
 async def _postpone(live: LiveContext, overview: Overview, length: int) -> None:

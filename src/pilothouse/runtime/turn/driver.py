@@ -68,7 +68,7 @@ async def _run_guarded(step: Step, turn: Turn, round_: Round) -> Next:
             return Next(fail_turn(turn, error), round_)
         return Next(turn.stopping_state, replace(round_, is_out_of_time=True))
     except StoreError as error:
-        if turn.live.is_lost:
+        if turn.live.storage.is_lost:
             raise asyncio.CancelledError from error  # another owner goes on with the turn
         publish_error(turn.live, error.reason)
         return Next(WaitingForRecovery(reason=error.reason), round_)
@@ -79,7 +79,7 @@ async def _run_guarded(step: Step, turn: Turn, round_: Round) -> Next:
 def _state_after_cancel(turn: Turn) -> State:
     task = asyncio.current_task()
     assert task is not None
-    if turn.cancelled_by is None or turn.live.is_lost:
+    if turn.cancelled_by is None or turn.live.storage.is_lost:
         if task.cancelling():
             raise asyncio.CancelledError  # the runtime is closing; recovery closes the turn
         return fail_turn(turn, RuntimeError("a step was cancelled from inside"))

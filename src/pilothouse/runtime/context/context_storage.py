@@ -1,27 +1,67 @@
-"""`ContextReader`: reads a context from the store, with the recovery that is not stored yet."""
+"""`ContextStorage`: one context in the store. Writes under a lease, and reads with the recovery that is not stored."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.contexts import Change
+from pilothouse.domain.errors import StaleWrite, StoreReadOnly
 from pilothouse.domain.messages import Message
 from pilothouse.domain.value import CallId, MessageId
+from pilothouse.runtime.context.draft import Draft
+from pilothouse.runtime.ownership.ownership import Lease
 
 if TYPE_CHECKING:
     from pilothouse.runtime.context.live_context import LiveContext
 
 
-class ContextReader:
+class Recovery(NamedTuple):
+    """The change that brings an interrupted context into a resting state."""
+
+    draft: Draft
+    change: Change
+
+
+class ContextStorage:
     """Reads messages, branches and calls, so that an interrupted context reads the same before and after the store has
-    its recovery."""
+    its recovery; and writes the owner's changes."""
 
     def __init__(self, live: "LiveContext") -> None:
         self._live = live
+        self.recovery: Recovery | None = None
+        """The recovery of an interrupted context that all readers see and the store does not have yet."""
+        self.lease: Lease | None = None
+        """The right to commit changes. None where the context was only read."""
+        self.is_lost = False
+        """Whether another owner drives the context now. The context in memory then changes nothing any more."""
+        self.is_deleted = False
+        self._must_reopen = False
+        """Whether the store may hold other data than the memory, after a write that failed midway."""
+
+    @property
+    def fence(self) -> int:
+        """The token that every write of the owner carries."""
+        assert self.lease is not None, "only the owner of a context may change it"
+        return self.lease.fence
+
+    async def write(self, change: Change) -> int:
+        """Store a change, and return the new version. Raises: StoreError."""
+        live, store = self._live, self._live.dependencies.store
+        if self._must_reopen:
+            await store.open(live.id)  # the store reads its files again and begins a new one
+            self._must_reopen = False
+        try:
+            return await store.commit(live.id, change, expected=live.version, fence=self.fence)
+        except StoreReadOnly:
+            self._must_reopen = True
+            raise
+        except StaleWrite:
+            live.services.lose(live)
+            raise
 
     @property
     def _unstored(self) -> Change | None:
-        return self._live.recovery.change if self._live.recovery is not None else None
+        return self.recovery.change if self.recovery is not None else None
 
     async def messages(self, ids: Sequence[MessageId]) -> list[Message]:
         """The messages with these ids, in the same order."""
