@@ -60,7 +60,7 @@ async def test_a_meter_read_during_a_compression_counts_the_compressed_branch(tm
     world = SmallWindowWorld(tmp_path, store=store)
     context_id = await world.filled()
     live = await live_context(world.runtime, context_id)
-    live.history_cache.forget()
+    live.history_cache.forget_messages()
     store.hold = release = asyncio.Event()
     looking = asyncio.create_task(world.runtime.window.meter(context_id))
     await settle()

@@ -38,7 +38,6 @@ from pilothouse.runtime.commands.modes import change_policy, check_persona
 from pilothouse.runtime.commands.titles import clean_title
 from pilothouse.runtime.context.context_ids import new_context_id, own_context
 from pilothouse.runtime.context.draft import Draft
-from pilothouse.runtime.context.forks import read_forks
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.context.snapshot import ContextSnapshot, snapshot_of
 from pilothouse.runtime.dependencies import RuntimeDependencies
@@ -213,7 +212,8 @@ class ContextCommands(CommandGroup):
 
     async def forks(self, context_id: str) -> dict[str, BranchFork]:
         """By branch: the position at which it departs from the active branch. Raises: NotFound, StoreError."""
-        return await read_forks(await self._pool.find(context_id))
+        live = await self._pool.find(context_id)
+        return await live.history_cache.forks(live)
 
     async def own(self, name: str, user: str) -> ContextSnapshot:
         """A user's context by its name or id. Raises: NotFound, StoreError."""

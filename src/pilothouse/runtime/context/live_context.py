@@ -11,7 +11,6 @@ from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.contexts import Change, ContextCore, StoredContext
-from pilothouse.domain.forks import BranchFork
 from pilothouse.domain.signals import ContextChanged, StateChanged
 from pilothouse.domain.states import (
     AwaitingToolApproval,
@@ -22,7 +21,7 @@ from pilothouse.domain.states import (
     is_resting,
 )
 from pilothouse.domain.transitions import check
-from pilothouse.domain.value import CallId, ContextId, MessageId
+from pilothouse.domain.value import CallId, ContextId
 from pilothouse.runtime.context.commit_signals import publish_commit
 from pilothouse.runtime.context.context_files import ContextFiles
 from pilothouse.runtime.context.context_storage import ContextStorage, Recovery
@@ -83,11 +82,6 @@ class LiveContext:
         self.pending = PendingChange()
         self.history_cache = HistoryCache()
         self.files = ContextFiles(self)
-        self.forks: dict[tuple[str, str], BranchFork | int] = {}
-        """By the keys of two branches: their fork; or the length of the second branch when it was compared and either
-        branch was the beginning of the other."""
-        self.overview: tuple[MessageId, str] | None = None
-        """The overview that was read last, cached: its message and its text."""
 
     @property
     def core(self) -> ContextCore:
@@ -221,9 +215,8 @@ class LiveContext:
 
     def reload(self, stored: StoredContext) -> None:
         """Take over what another owner has stored since this context was read."""
-        self.stored, self.state, self.storage.recovery, self.overview = stored, stored.core.state, None, None
+        self.stored, self.state, self.storage.recovery = stored, stored.core.state, None
         self.history_cache.forget()
-        self.forks.clear()
 
     def show_recovery(self, draft: Draft, state: State) -> None:
         """Apply the recovery of an interrupted context in memory. Recovery is no transition: the state before belongs
@@ -314,7 +307,7 @@ class LiveContext:
         if writer is not None and any(message.id == writer.message_id for message in change.messages):
             writer.is_committed = True
         if unplaced:
-            self.history_cache.forget()  # a message was replaced in place: cached encodings of it are stale
+            self.history_cache.forget_messages()  # a message was replaced in place: cached encodings of it are stale
         changed_calls = {call.id: call for call in change.calls}
         self.stored = StoredContext(
             core=change.core,

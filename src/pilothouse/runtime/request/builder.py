@@ -88,7 +88,7 @@ async def _turn_metadata(live: LiveContext) -> Metadata:
     message_id = turn.message_id if turn is not None else await _message_to_continue(live)
     if message_id is None:
         return Metadata()
-    message = await live.history_cache.opening_message(live, message_id)
+    message = await live.history_cache.message(live, message_id)
     return message.metadata if message.metadata.held is None else Metadata()
 
 

@@ -1,4 +1,5 @@
-"""`HistoryCache`: encoded and counted histories, so that a round's cost depends on new messages only."""
+"""`HistoryCache`: a context's branches as far as they were read: encoded and counted histories, the messages that
+every round reads, and the forks, so that a round's cost depends on new messages only."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -8,6 +9,7 @@ from pilothouse.domain.branches import Branch
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import prompt_overview
 from pilothouse.domain.errors import NotFound
+from pilothouse.domain.forks import BranchFork, fork_between
 from pilothouse.domain.messages import Message
 from pilothouse.domain.value import MessageId
 from pilothouse.llm.base import WireFormat
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 _MAX_TEXT_COUNTS = 64
 _MAX_HISTORIES = 4
+_MAX_MESSAGES = 4
 
 LoadProgress = Callable[[int, int], Awaitable[None]]
 """Called with the number of loaded messages and the number to load."""
@@ -35,8 +38,11 @@ class HistoryCache:
         self._histories: dict[tuple[str, str, bool, str, bool, int], History] = {}
         self._counts: dict[tuple[str, str], int] = {}
         """Token counts of the prompt's texts, which repeat in every round."""
-        self._opening_message: Message | None = None
-        """The message that opened the turn, which every round reads."""
+        self._messages: dict[MessageId, Message] = {}
+        """Messages that every round reads: the one that opened the turn, and the overview in the prompt."""
+        self._forks: dict[tuple[str, str], BranchFork | int] = {}
+        """By the keys of two branches: their fork; or the length of the second branch when it was compared and either
+        branch was the beginning of the other."""
 
     async def history(
         self,
@@ -102,21 +108,67 @@ class HistoryCache:
             tokens = self._counts[(counter.name, text)] = counter.count(text)
         return tokens
 
-    async def opening_message(self, live: "LiveContext", message_id: MessageId) -> Message:
-        """The message that opened the turn. Raises: NotFound, StoreError."""
-        if self._opening_message is not None and self._opening_message.id == message_id:
-            return self._opening_message
-        (message,) = await live.storage.messages([message_id])
-        if message.metadata.held is None:  # no commit replaces its metadata any more
-            self._opening_message = message
+    async def message(self, live: "LiveContext", message_id: MessageId) -> Message:
+        """A message that every round reads. Raises: NotFound, StoreError."""
+        message = self._messages.get(message_id)
+        if message is None:
+            (message,) = await live.storage.messages([message_id])
+            if message.metadata.held is None:  # otherwise a commit will replace the message
+                while len(self._messages) >= _MAX_MESSAGES:
+                    del self._messages[next(iter(self._messages))]
+                self._messages[message_id] = message
         return message
 
-    def forget(self) -> None:
+    async def forks(self, live: "LiveContext") -> dict[str, BranchFork]:
+        """The forks by the names of the branches: the positions at which branches depart from the active branch.
+
+        The list under a branch's key only grows: a fork keeps its position, and a branch that is the beginning of the
+        active one stays so until the branch itself grows. Each pair is therefore compared once, however long the active
+        branch becomes.
+        """
+        branches = dict(live.branches)
+        active = branches[live.core.active_branch]
+        others = [branch for branch in branches.values() if branch.original_of is None and branch is not active]
+        forks: dict[str, BranchFork] = {}
+        active_ids: list[MessageId] | None = None
+        for branch in others:
+            keys = (active.key, branch.key)
+            cached = self._forks.get(keys)
+            if cached is None or (isinstance(cached, int) and cached != branch.length):
+                active_ids = await _read_ids(live, active) if active_ids is None else active_ids
+                is_compressed = active.compressed is not None or branch.compressed is not None
+                other_ids = await _read_ids(live, branch)
+                fork = fork_between(active_ids, other_ids, is_compressed=is_compressed)
+                is_beginning = fork is None and not is_compressed and branch.length == len(other_ids) <= len(active_ids)
+                cached = fork or (branch.length if is_beginning else None)
+                if cached is not None:
+                    self._forks[keys] = cached
+            if isinstance(cached, BranchFork):
+                forks[branch.name] = cached
+        return forks
+
+    def forget_messages(self) -> None:
+        """Forget everything that was read of messages, one of which was replaced in place."""
         self._histories.clear()
+        self._messages.clear()
+
+    def forget(self) -> None:
+        self.forget_messages()
+        self._forks.clear()
 
     def forget_branch(self, branch: Branch) -> None:
         for key in [key for key in self._histories if key[0] == branch.key]:
             del self._histories[key]
+
+
+async def _read_ids(live: "LiveContext", branch: Branch) -> list[MessageId]:
+    """The ids of a branch; empty where the branch was deleted or compressed since, which a signal announces."""
+    try:
+        ids = await live.storage.branch_ids(branch.name, 0, branch.length)
+    except NotFound:
+        return []
+    present = live.branches.get(branch.name)
+    return ids if present is not None and present.key == branch.key else []
 
 
 async def _counted(messages: Sequence[Message], counter: Counter) -> Sequence[Message]:

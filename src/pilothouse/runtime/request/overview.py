@@ -30,10 +30,7 @@ async def overview_in_prompt(live: LiveContext, branch: str) -> str | None:
 
 
 async def _text_of(live: LiveContext, message_id: MessageId) -> str:
-    if live.overview is None or live.overview[0] != message_id:
-        (message,) = await live.storage.messages([message_id])
-        live.overview = (message_id, getattr(message, "content", ""))
-    return live.overview[1]
+    return getattr(await live.history_cache.message(live, message_id), "content", "")
 
 
 async def update_overview(live: LiveContext, branch: str) -> None:
