@@ -100,9 +100,10 @@ class Workspace:
         self._identity = (status.st_dev, status.st_ino)
         self.runtime_folders = tuple(Path(os.path.realpath(path)) for path in private)
         # The workspace's own configuration may lie elsewhere, behind a link.
-        own = [Path(os.path.realpath(self.root / name)) for name in (".pilothouse", ".pilothouse/config.toml")]
-        own = [path for path in own if path != self.root and path not in self.root.parents]
-        self._private = tuple(os.path.join(path, "") for path in (*self.runtime_folders, *own))
+        folder = str(self.root)
+        own = [os.path.realpath(os.path.join(folder, name)) for name in (".pilothouse", ".pilothouse/config.toml")]
+        own = [path for path in own if not _is_within(folder, path)]
+        self._private = tuple(os.path.join(path, "") for path in (*map(str, self.runtime_folders), *own))
 
     # before a call: the paths that it would touch, and the hard limits that it would violate
 

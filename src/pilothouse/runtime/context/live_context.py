@@ -308,6 +308,7 @@ class LiveContext:
             writer.is_committed = True
         if unplaced:
             self.history_cache.forget_messages()  # a message was replaced in place: cached encodings of it are stale
+        self.history_cache.add_messages(change)
         changed_calls = {call.id: call for call in change.calls}
         self.stored = StoredContext(
             core=change.core,

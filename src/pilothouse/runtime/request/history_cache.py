@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.codes import Code
-from pilothouse.domain.contexts import prompt_overview
+from pilothouse.domain.contexts import Change, prompt_overview
 from pilothouse.domain.errors import NotFound
 from pilothouse.domain.forks import BranchFork, fork_between
 from pilothouse.domain.messages import Message
@@ -108,16 +108,27 @@ class HistoryCache:
             tokens = self._counts[(counter.name, text)] = counter.count(text)
         return tokens
 
+    def add_messages(self, change: Change) -> None:
+        """Cache the messages of a commit that every round reads: the one that opens the turn, and the overview."""
+        turn, overview = change.core.turn, change.core.overview
+        ids = {turn.message_id if turn is not None else None, overview.message_id if overview is not None else None}
+        for message in change.messages:
+            if message.id in ids:
+                self._add_message(message)
+
     async def message(self, live: "LiveContext", message_id: MessageId) -> Message:
         """A message that every round reads. Raises: NotFound, StoreError."""
         message = self._messages.get(message_id)
         if message is None:
             (message,) = await live.storage.messages([message_id])
-            if message.metadata.held is None:  # otherwise a commit will replace the message
-                while len(self._messages) >= _MAX_MESSAGES:
-                    del self._messages[next(iter(self._messages))]
-                self._messages[message_id] = message
+            self._add_message(message)
         return message
+
+    def _add_message(self, message: Message) -> None:
+        if message.metadata.held is None:  # otherwise a commit will replace the message
+            while len(self._messages) >= _MAX_MESSAGES:
+                del self._messages[next(iter(self._messages))]
+            self._messages[message.id] = message
 
     async def forks(self, live: "LiveContext") -> dict[str, BranchFork]:
         """The forks by the names of the branches: the positions at which branches depart from the active branch.
