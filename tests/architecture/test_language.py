@@ -22,7 +22,7 @@ MODULES = {
     "deciding": "authorization",
     "documents": "api_docs or user_documents",
     "doubts": "parser_limits",
-    "failing": "turn_errors",
+    "failing": "finish",
     "finding": "file_index or files",
     "finishing": "shield",
     "flights": "pending_requests",

@@ -17,8 +17,8 @@ from pilothouse.domain.transitions import IllegalTransition
 from pilothouse.runtime.notices import publish_error
 from pilothouse.runtime.turn.round import Next, Round
 from pilothouse.runtime.turn.steps import STEPS, Step
+from pilothouse.runtime.turn.steps.finish import close_failed_turn, fail_turn
 from pilothouse.runtime.turn.turn import Turn
-from pilothouse.runtime.turn.turn_errors import close_failed_turn, fail_turn
 
 
 async def drive(turn: Turn) -> None:

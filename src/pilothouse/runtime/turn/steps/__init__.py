@@ -19,18 +19,13 @@ from pilothouse.domain.states import (
     TransientError,
 )
 from pilothouse.runtime.turn.round import Next, Round
-from pilothouse.runtime.turn.steps.collect import collect
-from pilothouse.runtime.turn.steps.compress import compress
-from pilothouse.runtime.turn.steps.execute import execute
+from pilothouse.runtime.turn.steps.execute import collect, execute
 from pilothouse.runtime.turn.steps.finish import finish, stop
-from pilothouse.runtime.turn.steps.fit import fit
 from pilothouse.runtime.turn.steps.gate import gate
-from pilothouse.runtime.turn.steps.prepare import prepare
 from pilothouse.runtime.turn.steps.read import read
 from pilothouse.runtime.turn.steps.receive import receive
-from pilothouse.runtime.turn.steps.request import request
-from pilothouse.runtime.turn.steps.retry import retry
-from pilothouse.runtime.turn.steps.stream import stream
+from pilothouse.runtime.turn.steps.request import compress, fit, prepare, request
+from pilothouse.runtime.turn.steps.stream import retry, stream
 from pilothouse.runtime.turn.turn import Turn
 
 Step = Callable[[Turn, Round], Awaitable[Next]]

@@ -1,4 +1,5 @@
-"""execute: run every started call to its one result. Commit (c): results together with the starts of the next calls."""
+"""execute and collect: run every started call to its one result, and begin the next round. Commit (c): results together
+with the starts of the next calls."""
 
 import asyncio
 import itertools
@@ -10,7 +11,16 @@ from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import PilothouseError, StoreError, tool_failure
 from pilothouse.domain.modes import Verdict
-from pilothouse.domain.states import CollectingToolResults, ExecutingTool, Paused, State
+from pilothouse.domain.states import (
+    CollectingToolResults,
+    EnhancingSystemPrompt,
+    ExecutingTool,
+    Paused,
+    ProcessingToolResults,
+    SavingMessage,
+    State,
+    ToolAutoLoop,
+)
 from pilothouse.domain.value import CallId
 from pilothouse.i18n import translate
 from pilothouse.runtime.authorization.authorization import decide_call, executing_state, next_state, start_calls
@@ -34,6 +44,7 @@ Running = dict[CallId, asyncio.Task[tuple[Outcome, int]]]
 
 
 async def execute(turn: Turn, round_: Round) -> Next:
+    """Run the calls that are marked as executing, also those that a command marks while others run."""
     running: Running = {}
     retried: set[CallId] = set()
     try:
@@ -217,3 +228,17 @@ async def _cancel_all(running: Running) -> None:
         task.cancel()
     if running:
         await asyncio.wait(running.values(), timeout=_CANCEL_TIMEOUT_SECONDS)
+
+
+async def collect(turn: Turn, round_: Round) -> Next:
+    """Begin the next round, unless the limit of rounds is reached. The last result's commit counted the round. A turn
+    of proposed calls ends here."""
+    turn.enter(ProcessingToolResults())
+    turn.enter(ToolAutoLoop(depth=turn.open.round - 1, tools_executed=turn.open.tools_executed))
+    if turn.open.origin is not None:
+        *_, last_result = (call.result_id for call in turn.live.calls.values() if call.result_id is not None)
+        return Next(SavingMessage(message_id=last_result))
+    limit = turn.dependencies.limits.rounds
+    if turn.open.round > limit:
+        return turn.give_up(Reason(Code.LIMIT_ROUNDS, {"limit": limit}), round_, "limit")
+    return Next(EnhancingSystemPrompt())

@@ -1,12 +1,13 @@
-"""finish and stop: the two steps that end a turn. Commit (d)."""
+"""finish and stop: the two steps that end a turn. Commit (d). Besides: how a failed turn is closed."""
 
 from contextlib import suppress
 
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.errors import StoreError
-from pilothouse.domain.states import Idle, SavingMessage
+from pilothouse.domain.errors import PilothouseError, StoreError
+from pilothouse.domain.states import Failed, Idle, SavingMessage
 from pilothouse.runtime.authorization.call_inspection import close_unseen_calls
 from pilothouse.runtime.authorization.results import close_open_calls
+from pilothouse.runtime.notices import publish_error
 from pilothouse.runtime.turn.round import Next, Round
 from pilothouse.runtime.turn.steps.stream import store_partial
 from pilothouse.runtime.turn.turn import Turn
@@ -43,3 +44,30 @@ async def stop(turn: Turn, round_: Round) -> Next:
         else:
             draft.note("turn_cancelled", turn.cancelled_by or "runtime")
         return await turn.close(draft, "limit" if round_.is_out_of_time else "cancelled")
+
+
+def fail_turn(turn: Turn, error: Exception) -> Failed:
+    turn.dependencies.report(error)
+    reason = _reason_of(error)
+    publish_error(turn.live, reason)
+    return Failed(error_message=reason, failed_at=turn.dependencies.now())
+
+
+def _reason_of(error: Exception) -> Reason:
+    if isinstance(error, PilothouseError):
+        return error.reason
+    return Reason(Code.INTERNAL, {"detail": f"{type(error).__name__}: {error}"})
+
+
+async def close_failed_turn(turn: Turn) -> None:
+    """Close a failed turn in the store. If the store refuses, recovery closes the turn after a restart."""
+    live = turn.live
+    with suppress(StoreError):
+        async with live.lock:
+            if live.core.turn is None or not isinstance(live.state, Failed):
+                return
+            draft = live.draft()
+            close_unseen_calls(draft, live, Reason(Code.NOT_RUN))
+            close_open_calls(draft, live, Reason(Code.NOT_RUN))
+            draft.core.update(turn=None, last_turn="error")
+            await turn.commit(draft)

@@ -1,4 +1,5 @@
-"""stream: send one request to the model; store and signal the deltas of the answer as they arrive."""
+"""stream: send one request to the model; store and signal the deltas of the answer as they arrive. retry: wait visibly
+after a transient error."""
 
 import asyncio
 from contextlib import aclosing, suppress
@@ -28,6 +29,7 @@ from pilothouse.system.ambient import backoff_seconds, timestamp
 _MAX_ANSWER_CHARACTERS = 20_000_000
 _MIN_TOKENS_FOR_RATIO = 200
 _MAX_TOO_LONG_RETRIES = 5
+_RESUMES = (ConnectingToLLM, PreparingLLMRequest, EnhancingSystemPrompt)
 
 Resume = type[ConnectingToLLM] | type[PreparingLLMRequest] | type[EnhancingSystemPrompt]
 
@@ -207,3 +209,23 @@ def _take_partial(turn: Turn, round_: Round, ended: TextEnd) -> Text | None:
         ended=ended,
         reasoning=answer.reasoning(),
     )
+
+
+async def retry(turn: Turn, round_: Round) -> Next:
+    """Wait until the next attempt is due. The person can end the wait."""
+    state = turn.live.state
+    assert isinstance(state, TransientError)
+    turn.retry_now.clear()
+    waits = {
+        asyncio.ensure_future(turn.dependencies.ambient.sleep(state.wait_seconds)),
+        asyncio.ensure_future(turn.retry_now.wait()),
+    }
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+    has_other_adapter = round_.prepared is not None and round_.prepared.adapter is not turn.dependencies.adapter
+    if has_other_adapter and state.resume_to == name_of(ConnectingToLLM):
+        return Next(PreparingLLMRequest(), round_)  # a provider with other models was set up during the wait
+    return Next(next(resume() for resume in _RESUMES if name_of(resume) == state.resume_to), round_)
