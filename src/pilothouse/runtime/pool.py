@@ -125,8 +125,9 @@ class ContextPool:
             live.storage.lease = lease
             on_error.pop_all()
         live.files.forget_workspace()
-        with suppress(StoreError):
-            await self.store_recovery(live)
+        if live.storage.recovery is not None:
+            with suppress(StoreError):
+                await self.store_recovery(live)
         if isinstance(live.state, WaitingForRecovery) and not live.storage.is_lost:
             self.run_in_background(self._retry_until_stored(live))
 
@@ -274,7 +275,8 @@ class ContextPool:
             interrupted = LiveContext(stored, self, live.ancestors)
             interrupted.storage.lease = live.storage.lease
             show_recovery(interrupted)
-            await interrupted.commit_recovery()
+            if interrupted.storage.recovery is not None:
+                await interrupted.commit_recovery()
 
     async def _retry_until_stored(self, live: LiveContext) -> None:
         """Retry the unsaved change at intervals. Every command retries it as well."""
@@ -349,10 +351,10 @@ class ContextPool:
     async def _drive(self, live: LiveContext, turn: Turn) -> None:
         acting_user.set(live.core.owner)
         try:
-            await self._drive_turn(turn)
+            await drive(turn)
             # A queued message is due, or a message was sent while this turn was being closed.
             while await self._take_queued(self, live) or type(live.state) in STEPS:
-                await self._drive_turn(turn_of(live))
+                await drive(turn_of(live))
         finally:
             # No await between the last check of the state and this line, so no working state is left without a task.
             live.task = None
@@ -362,13 +364,6 @@ class ContextPool:
                 self.run_in_background(self._retry_until_stored(live))
             if live.core.turn is None:
                 live.turn = None
-
-    async def _drive_turn(self, turn: Turn) -> None:
-        turn.settled.clear()
-        try:
-            await drive(turn)
-        finally:
-            turn.settled.set()
 
     async def delegate(self, live: LiveContext, task: str, mode: str | None) -> str:
         """Let a sub-agent do a task, and return its answer."""

@@ -180,13 +180,12 @@ def restart_round_count(draft: Draft) -> None:
         draft.core["turn"] = msgspec.structs.replace(turn, decided_round=turn.round)
 
 
-def next_state(draft: Draft) -> State:
+def next_state(draft: Draft, retried: Collection[CallId] = ()) -> State:
     """The state that follows from a round's calls, and from whether the person has paused the turn. A draft that ends
-    the round's last call also counts the round."""
+    the round's last call also counts the round. `retried` are running calls that are tried again."""
     calls = draft.round_calls()
-    executing = [call for call in calls if call.status == "executing"]
-    if executing:
-        return executing_state(calls)
+    if any(call.status == "executing" for call in calls):
+        return executing_state(calls, retried)
     by = draft.live.paused_by
     if by is not None and any(call.is_open for call in calls):
         draft.note("turn_paused", by)

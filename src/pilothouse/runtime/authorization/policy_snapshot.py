@@ -33,7 +33,7 @@ def current_snapshot(live: LiveContext, draft: Draft | None = None) -> PolicySna
 
 def _own_snapshot(live: LiveContext, draft: Draft) -> PolicySnapshot:
     workspace_policy = live.dependencies.workspace_policy(live.core.workspace)
-    rules = tuple(rules_of(live, draft))
+    rules = tuple(_rules(live, draft, workspace_policy))
     policy: Policy | None = draft.value("policy")
     turn = draft.value("turn")
     return PolicySnapshot(
@@ -49,10 +49,9 @@ def _own_snapshot(live: LiveContext, draft: Draft) -> PolicySnapshot:
     )
 
 
-def rules_of(live: LiveContext, draft: Draft) -> list[Rule]:
+def _rules(live: LiveContext, draft: Draft, workspace_policy: WorkspacePolicy) -> list[Rule]:
     """The rules in force: from configuration files, of the user, of the context; and a substitute for a damaged
     audit."""
-    workspace_policy = live.dependencies.workspace_policy(live.core.workspace)
     substitutes = [substitute_rule(reason, live.id) for reason in live.damage if reason.code is Code.AUDIT_CUT]
     candidates = (
         *workspace_policy.rules,

@@ -28,7 +28,7 @@ from pilothouse.runtime.commands.titles import make_title
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.pool import ContextPool
-from pilothouse.runtime.turn.user_input import UserInput, begin_turn, make_messages, parse_user_input
+from pilothouse.runtime.turn.user_input import UserInput, make_messages, open_turn_with_messages, parse_user_input
 
 _MAX_KEY_CHARACTERS = 255
 
@@ -192,7 +192,9 @@ async def _begin(
     pool: ContextPool, live: LiveContext, draft: Draft, user_input: UserInput, sent_key: SentKey | None = None
 ) -> SentMessage:
     is_first = live.core.title is None
-    turn, messages = begin_turn(live, draft, user_input)
+    turn, messages = open_turn_with_messages(
+        live, draft, make_messages(live, user_input), mode=user_input.mode, by=user_input.by
+    )
     sent = SentMessage(message_id=messages[0].id, turn_id=draft.value("turn").id)
     _note_key(draft, sent_key, sent)
     await live.commit(draft, ProcessingUserMessage(), then=lambda: pool.drive(live, turn))

@@ -26,7 +26,7 @@ from pilothouse.domain.rules import (
 )
 from pilothouse.domain.value import CallId, ContextId
 from pilothouse.runtime.authorization.authorization import ReleaseFilter, facts_of, release_none, release_shown
-from pilothouse.runtime.authorization.policy_snapshot import current_snapshot, rules_of
+from pilothouse.runtime.authorization.policy_snapshot import current_snapshot
 from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.commands.modes import change_policy, redecide_descendants
 from pilothouse.runtime.context.draft import Draft
@@ -51,7 +51,8 @@ class RuleCommands(CommandGroup):
             await self._pool.user_rules.load(user)
             return list(self._pool.user_rules.rules(user))
         live = await self._pool.find(context_id)
-        return [rule for member in (live, *live.ancestors) for rule in rules_of(member, Draft(member))]
+        snapshot = current_snapshot(live)
+        return [rule for member in (snapshot, *snapshot.ancestors) for rule in member.rules]
 
     async def offers(self, context_id: str, call_id: str) -> list[RuleOptionOffer]:
         """The rules that would allow a pending call from now on, narrowest first.

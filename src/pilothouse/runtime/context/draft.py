@@ -1,4 +1,5 @@
-"""`Draft`: a change under construction, which one commit stores, applies and signals as a whole."""
+"""`Draft`: a change under construction, which one commit stores, applies and signals as a whole. `PendingChange`: what
+a turn has to store with its next commit, whichever step makes that commit."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from pilothouse.domain.audit import AuditDraft, Kind
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.contexts import OpenTurn, SentKey
-from pilothouse.domain.messages import Message, Usage
+from pilothouse.domain.messages import Message, ToolRequest, Usage
 from pilothouse.domain.value import CallId, MessageId
 
 if TYPE_CHECKING:
@@ -123,3 +124,30 @@ class Draft:
         draft.audit = [entry for entry in self.audit if entry.kind not in _EVENTS_OF_COMMIT]
         draft.core.pop("elevation", None)  # a call that has not run uses up no elevation
         return draft
+
+
+class PendingChange:
+    def __init__(self, refused: Draft | None = None) -> None:
+        self.messages: list[Message] = []
+        """Messages for the end of the turn's branch, before those of the commit's own draft."""
+        self.usage: Usage | None = None
+        """Usage that the model has reported."""
+        self.core: dict[str, Any] = {}
+        """Changed fields of the core."""
+        self.refused = refused
+        """The draft that the store refused. Every new draft begins as a copy of it, until a commit stores it."""
+
+    @property
+    def requests(self) -> Sequence[ToolRequest]:
+        """The model's messages with calls. The calls are not inspected yet."""
+        return [message for message in self.messages if isinstance(message, ToolRequest)]
+
+    def add_usage(self, usage: Usage) -> None:
+        self.usage = usage if self.usage is None else self.usage.plus(usage)
+
+    def add_to(self, draft: Draft, branch: str) -> None:
+        """Add everything but the refused draft to the draft of a commit."""
+        draft.prepend(self.messages, branch)
+        draft.core.update(self.core)
+        if self.usage is not None:
+            draft.add_usage(self.usage)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -11,7 +11,8 @@ from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.contexts import Change, ContextCore, StoredContext
-from pilothouse.domain.signals import ContextChanged, StateChanged
+from pilothouse.domain.messages import content_chunks
+from pilothouse.domain.signals import ContextChanged, MessageChanged, MessageCompleted, MessageCreated, StateChanged
 from pilothouse.domain.states import (
     AwaitingToolApproval,
     AwaitingUserAnswer,
@@ -22,11 +23,9 @@ from pilothouse.domain.states import (
 )
 from pilothouse.domain.transitions import check
 from pilothouse.domain.value import CallId, ContextId
-from pilothouse.runtime.context.commit_signals import publish_commit
 from pilothouse.runtime.context.context_files import ContextFiles
 from pilothouse.runtime.context.context_storage import ContextStorage, Recovery
-from pilothouse.runtime.context.draft import Draft
-from pilothouse.runtime.context.pending_change import PendingChange
+from pilothouse.runtime.context.draft import Draft, PendingChange
 from pilothouse.runtime.dependencies import ModelChoice, RuntimeDependencies
 from pilothouse.runtime.request.history_cache import HistoryCache
 from pilothouse.runtime.shield import run_to_completion
@@ -37,6 +36,12 @@ if TYPE_CHECKING:
     from pilothouse.runtime.turn.answer import DeltaWriter
     from pilothouse.runtime.turn.live_output import LiveOutput
     from pilothouse.runtime.turn.turn import Turn
+
+# Changes of these fields of the core are signalled, so that clients pull them again.
+_SIGNALLED_FIELDS = frozenset(
+    {"mode", "title", "active_branch", "usage", "rules", "policy", "persona", "model", "elevation", "queue"}
+    | {"archived", "pins", "overview"}
+)
 
 
 class RuntimeServices(Protocol):
@@ -229,8 +234,8 @@ class LiveContext:
 
     async def commit_recovery(self) -> None:
         """Store the recovery that readers see. Raises: StoreError; then nothing has changed."""
-        if self.storage.recovery is not None:
-            await run_to_completion(self._commit_recovery(self.storage.recovery))
+        assert self.storage.recovery is not None
+        await run_to_completion(self._commit_recovery(self.storage.recovery))
 
     async def _commit(self, draft: Draft, state: State | None, then: Callable[[], None] | None) -> None:
         if state is not None:
@@ -245,7 +250,7 @@ class LiveContext:
             self.enter(state)
         if then is not None:
             then()
-        publish_commit(self, draft, change)
+        _publish_commit(self, draft, change)
 
     async def _commit_recovery(self, recovery: "Recovery") -> None:
         version = await self.storage.write(recovery.change)
@@ -253,7 +258,7 @@ class LiveContext:
         self.storage.recovery = None
         self.state = recovery.change.core.state
         self._trace(recovery.change)
-        publish_commit(self, recovery.draft, recovery.change)
+        _publish_commit(self, recovery.draft, recovery.change)
 
     def _trace(self, change: Change) -> None:
         if self.dependencies.trace_change is not None:
@@ -326,3 +331,27 @@ class LiveContext:
         """Forget damage that a person has accepted."""
         damage = tuple(other for other in self.damage if other != reason)
         self.stored = msgspec.structs.replace(self.stored, damage=damage)
+
+
+def _publish_commit(live: LiveContext, draft: Draft, change: Change) -> None:
+    """Signal what a commit has changed, never the new values."""
+    hub = live.dependencies.hub
+    if not hub.has_listeners(live.id):
+        return
+    common: dict[str, Any] = {"context_id": live.id, "version": live.version}
+    writer = live.turn.delta_writer if live.turn is not None else None
+    queued = {message_id for item in change.core.queue for message_id in item.message_ids}
+    for message in change.messages:
+        if message.id in queued:
+            continue
+        if writer is None or writer.message_id != message.id:  # the signal of a streamed message went out before
+            kind = str(message.__struct_config__.tag)
+            hub.publish(MessageCreated(**common, message_id=message.id, role=message.role, type=kind))
+        hub.publish(MessageCompleted(**common, message_id=message.id, final_sequence=len(content_chunks(message))))
+    for call in change.calls:
+        hub.publish(MessageChanged(**common, message_id=call.message_id))
+    fields = sorted(_SIGNALLED_FIELDS.intersection(draft.core))
+    fields += ["branches"] if draft.branches or draft.dropped else []
+    fields += ["pending_tool_calls"] if draft.calls else []
+    if fields:
+        hub.publish(ContextChanged(**common, fields=tuple(fields)))

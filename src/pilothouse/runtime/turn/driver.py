@@ -23,23 +23,24 @@ from pilothouse.runtime.turn.turn import Turn
 
 async def drive(turn: Turn) -> None:
     """Run steps until the context rests. The round that a step returns is the next step's input."""
-    turn.has_begun = True
-    turn.clock.start()
-    round_, turn.next_round = turn.next_round, Round()
-    while step := STEPS.get(type(turn.live.state)):
-        step = _pause if turn.must_pause else step
-        state, round_ = Next(Cancelling(), round_) if turn.must_stop else await _run_guarded(step, turn, round_)
-        _enter(turn, state)
-    turn.clock.stop()
-    if isinstance(turn.live.state, Failed):
-        await close_failed_turn(turn)
-
-
-def _enter(turn: Turn, state: State) -> None:
+    live, turn.has_begun = turn.live, True
+    turn.settled.clear()
     try:
-        turn.enter(state)
-    except IllegalTransition as error:
-        turn.enter(fail_turn(turn, error))
+        turn.clock.start()
+        round_, turn.next_round = turn.next_round, Round()
+        while step := STEPS.get(type(live.state)):
+            step = _pause if turn.must_pause else step
+            state, round_ = Next(Cancelling(), round_) if turn.must_stop else await _run_guarded(step, turn, round_)
+            if state is not live.state:  # otherwise a commit of the step has entered the state
+                try:
+                    live.enter(state)
+                except IllegalTransition as error:
+                    live.enter(fail_turn(turn, error))
+        turn.clock.stop()
+        if isinstance(live.state, Failed):
+            await close_failed_turn(turn)
+    finally:
+        turn.settled.set()
 
 
 async def _pause(turn: Turn, round_: Round) -> Next:

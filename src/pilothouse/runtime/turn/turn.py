@@ -18,14 +18,11 @@ from pilothouse.domain.states import (
     State,
     TransientError,
 )
-from pilothouse.domain.value import CallId, MessageId
-from pilothouse.runtime.context.draft import Draft
+from pilothouse.domain.value import CallId
+from pilothouse.runtime.context.draft import Draft, PendingChange
 from pilothouse.runtime.context.live_context import LiveContext
-from pilothouse.runtime.context.pending_change import PendingChange
-from pilothouse.runtime.dependencies import RuntimeDependencies
 from pilothouse.runtime.notices import error_message, progress_notice
 from pilothouse.runtime.turn.answer import DeltaWriter
-from pilothouse.runtime.turn.clock import TurnClock
 from pilothouse.runtime.turn.live_output import LiveOutput
 from pilothouse.runtime.turn.round import Next, Round
 
@@ -59,6 +56,7 @@ class Turn:
     def __init__(self, live: LiveContext, first_round: Round | None = None) -> None:
         live.files.forget_workspace()
         self.live = live
+        self.dependencies = live.dependencies
         self.next_round = first_round or Round()
         """The round with which the next drive begins."""
         self.requests = RequestHistory()
@@ -79,17 +77,9 @@ class Turn:
         """Whether results are kept in memory and no call can be decided, because the store refused a commit."""
 
     @property
-    def dependencies(self) -> RuntimeDependencies:
-        return self.live.dependencies
-
-    @property
     def open(self) -> OpenTurn:
         assert self.live.core.turn is not None
         return self.live.core.turn
-
-    def enter(self, state: State) -> None:
-        if state is not self.live.state:
-            self.live.enter(state)
 
     def metadata(self, round_: Round) -> Metadata:
         """The metadata of a message of this round: with the mode and the model of its request, whatever the person has
@@ -100,9 +90,6 @@ class Turn:
         return Metadata(
             turn=self.open.id, round=self.open.round, mode=mode.name, persona=live.core.persona, model=model
         )
-
-    def new_message_id(self) -> MessageId:
-        return MessageId(self.dependencies.ambient.new_id())
 
     def error_message(self, reason: Reason, round_: Round) -> ErrorMessage:
         return error_message(self.live, reason, self.metadata(round_))
@@ -166,7 +153,7 @@ class Turn:
         """Close the turn with one commit that holds a draft and the message that says why it ends. The caller holds
         the lock. Raises: StoreError."""
         draft.append(message, self.open.branch)
-        self.enter(SavingMessage(message_id=message.id))
+        self.live.enter(SavingMessage(message_id=message.id))
         return await self.close(draft, end)
 
 
@@ -175,3 +162,52 @@ def turn_of(live: LiveContext) -> Turn:
     if live.turn is None:
         live.turn = Turn(live)
     return live.turn
+
+
+class TurnClock:
+    def __init__(self, live: LiveContext) -> None:
+        self._live = live
+        self._now = live.dependencies.ambient.monotonic
+        self._earlier_seconds = 0.0
+        """Time of earlier drives."""
+        self._driven_since = self._now()
+        self._delegating_since: float | None = None
+        self._timeout: asyncio.Timeout | None = None
+
+    def start(self) -> None:
+        """Start to count: a driver works on the turn."""
+        self._driven_since = self._now()
+
+    def stop(self) -> None:
+        self._earlier_seconds += self._now() - self._driven_since
+
+    def limit_step(self) -> asyncio.Timeout:
+        """The timeout of the next step."""
+        self._timeout = asyncio.timeout(self._seconds_left())
+        return self._timeout
+
+    def update_delegation(self) -> None:
+        """Stop or restart the clock. Called whenever a delegating call may have started or ended."""
+        if self._is_delegating == (self._delegating_since is not None):
+            return
+        now = self._now()
+        if self._delegating_since is None:
+            self._delegating_since = now
+        else:
+            self._driven_since += now - self._delegating_since
+            self._delegating_since = None
+        seconds = self._seconds_left()
+        if self._timeout is not None:
+            self._timeout.reschedule(None if seconds is None else asyncio.get_running_loop().time() + seconds)
+
+    @property
+    def _is_delegating(self) -> bool:
+        return any(call.status == "executing" and call.effect == "delegating" for call in self._live.calls.values())
+
+    def _seconds_left(self) -> float | None:
+        """The time left to the turn; None for no limit. The steps that end a turn have no limit. While a sub-agent
+        works, the limit applies to the sub-agent's own turn, which may wait for the person."""
+        limit = self._live.dependencies.limits.turn_seconds
+        if limit is None or isinstance(self._live.state, SavingMessage | Cancelling) or self._is_delegating:
+            return None
+        return max(0.0, limit - self._earlier_seconds - (self._now() - self._driven_since))

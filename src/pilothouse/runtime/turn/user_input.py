@@ -67,15 +67,11 @@ def parse_user_input(
     return UserInput(payloads=parsed, mode=mode_name, client=client, attached=attached, by=by)
 
 
-def begin_turn(live: LiveContext, draft: Draft, user_input: UserInput) -> tuple[Turn, list[Message]]:
-    """Put a person's input into a draft: the switch of mode, the open turn, and messages at the end of the active
-    branch."""
-    return open_turn_with_messages(live, draft, make_messages(live, user_input), mode=user_input.mode, by=user_input.by)
-
-
 def open_turn_with_messages(
     live: LiveContext, draft: Draft, messages: Sequence[Message], *, mode: str | None, by: str
 ) -> tuple[Turn, list[Message]]:
+    """Put a person's messages into a draft: the switch of mode, the open turn, and the messages at the end of the
+    active branch."""
     # Errors in the workspace's configuration files are raised here, before the turn begins.
     live.dependencies.workspace_policy(live.core.workspace)
     if mode is not None and mode != live.core.mode:

@@ -74,13 +74,11 @@ async def _commit_results(turn: Turn, running: Running, retried: Collection[Call
         for call_id in [call_id for call_id, task in running.items() if task.done()]:
             _end_call(turn, draft, call_id, running.pop(call_id))
         start_calls(live, draft)
-        state = next_state(draft)
-        if isinstance(state, ExecutingTool):
-            state = executing_state(draft.round_calls(), retried)
+        state = next_state(draft, retried)
         if draft.calls or isinstance(state, Paused | CollectingToolResults):
             await turn.commit(draft, state)
         else:
-            turn.enter(state)
+            turn.live.enter(state)
         return state
 
 
@@ -116,7 +114,7 @@ async def _run(turn: Turn, round_: Round, call: CallRecord, retried: set[CallId]
         outcome = await _outcome(turn, round_, call)
         if outcome.is_connection_lost and _may_retry(turn, call):
             retried.add(call.id)
-            turn.enter(executing_state(turn.live.draft().round_calls(), retried))
+            turn.live.enter(executing_state(turn.live.draft().round_calls(), retried))
             outcome = await _outcome(turn, round_, call)
     finally:
         live_output.close()
@@ -233,8 +231,8 @@ async def _cancel_all(running: Running) -> None:
 async def collect(turn: Turn, round_: Round) -> Next:
     """Begin the next round, unless the limit of rounds is reached. The last result's commit counted the round. A turn
     of proposed calls ends here."""
-    turn.enter(ProcessingToolResults())
-    turn.enter(ToolAutoLoop(depth=turn.open.round - 1, tools_executed=turn.open.tools_executed))
+    turn.live.enter(ProcessingToolResults())
+    turn.live.enter(ToolAutoLoop(depth=turn.open.round - 1, tools_executed=turn.open.tools_executed))
     if turn.open.origin is not None:
         *_, last_result = (call.result_id for call in turn.live.calls.values() if call.result_id is not None)
         return Next(SavingMessage(message_id=last_result))

@@ -22,7 +22,7 @@ async def receive(turn: Turn, round_: Round) -> Next:
     except PilothouseError as error:
         return await _refuse(turn, round_, error.reason)
     if any(map(is_unresolved, messages)):
-        turn.enter(ResolvingFileReferences())
+        turn.live.enter(ResolvingFileReferences())
         messages = [await _resolved_message(turn, message) for message in messages]
     await _commit_changes(turn, round_.incoming, messages)
     return Next(EnhancingSystemPrompt())

@@ -43,8 +43,8 @@ async def fit(turn: Turn, round_: Round) -> Next:
     total = count_tokens(live, outline, history, model).total
     plan = await due_plan(live, name, history, total, model, must_shorten=round_.must_compress)
     if plan is not None:
-        turn.enter(CompressingMessages(messages_to_compress=plan.messages))
-        await compress_branch(live, name, plan, total, enter=turn.enter, by="runtime")
+        turn.live.enter(CompressingMessages(messages_to_compress=plan.messages))
+        await compress_branch(live, name, plan, total, enter=turn.live.enter, by="runtime")
         outline = await make_outline(live, name)  # the mode may have changed during the compression
     return Next(PreparingLLMRequest(), replace(round_, outline=outline, must_compress=False))
 
@@ -59,7 +59,7 @@ async def _load_history(
 
     async def show_progress(loaded: int, total: int) -> None:
         if ambient.monotonic() - started_at > _LOADING_SHOWN_AFTER_SECONDS:
-            turn.enter(LoadingMessages(loaded=loaded, total=total))
+            turn.live.enter(LoadingMessages(loaded=loaded, total=total))
 
     return await turn.live.history_cache.history(
         turn.live,
@@ -140,7 +140,7 @@ async def compress(turn: Turn, round_: Round) -> Next:
             compression.branch,
             compression.plan,
             compression.total,
-            enter=turn.enter,
+            enter=turn.live.enter,
             by=compression.by,
             focus=compression.focus,
             between_turns=True,
@@ -149,6 +149,6 @@ async def compress(turn: Turn, round_: Round) -> Next:
     except StoreError as error:
         compression.error = error
         if not isinstance(turn.live.state, SavingContext):  # the branch could not be read
-            turn.enter(SavingContext())
+            turn.live.enter(SavingContext())
         return Next(Idle())
     return Next(turn.live.state)

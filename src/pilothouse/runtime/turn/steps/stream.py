@@ -19,6 +19,7 @@ from pilothouse.domain.states import (
     TransientError,
     name_of,
 )
+from pilothouse.domain.value import MessageId
 from pilothouse.llm.base import CallDelta, ReasoningTextDelta, TextDelta
 from pilothouse.llm.prices import with_cost
 from pilothouse.runtime.turn.answer import DeltaWriter, StreamedAnswer
@@ -38,7 +39,7 @@ async def stream(turn: Turn, round_: Round) -> Next:
     live, prepared = turn.live, round_.prepared
     assert prepared is not None
     await _discard_earlier_attempt(turn)
-    answer = StreamedAnswer(turn.new_message_id(), prepared.adapter.format.name)
+    answer = StreamedAnswer(MessageId(turn.dependencies.ambient.new_id()), prepared.adapter.format.name)
     turn.delta_writer = delta_writer = DeltaWriter(live, answer, turn.open.id)
     try:
         await _receive(turn, prepared, answer, delta_writer)
@@ -96,7 +97,7 @@ async def _receive(turn: Turn, prepared: PreparedRequest, answer: StreamedAnswer
             if answer.size > _MAX_ANSWER_CHARACTERS:
                 raise ModelRefused(Code.MODEL_ENDLESS, limit=_MAX_ANSWER_CHARACTERS)
             if isinstance(live.state, ConnectingToLLM):
-                turn.enter(AwaitingLLMFirstChunk())
+                turn.live.enter(AwaitingLLMFirstChunk())
             if isinstance(event, TextDelta | ReasoningTextDelta):
                 live.enter(_progress(answer), signal=False)
                 delta_writer.schedule_flush()
