@@ -24,7 +24,7 @@ from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
 from pilothouse.window.model_messages import CONTINUE_TEXT
-from pilothouse.window.persona import DEFAULT_IDENTITY, persona_text
+from pilothouse.window.prompt import DEFAULT_IDENTITY, persona_text
 from tests.support.full_windows import WORDS, SmallWindowWorld, look_calls
 from tests.support.held_store import DELEGATES, DONE, calls_answer, family
 from tests.support.live_contexts import live_context

@@ -26,7 +26,7 @@ from pilothouse.domain.messages import (
 )
 from pilothouse.domain.payloads import LineRange
 from pilothouse.domain.value import CallId, MessageId
-from pilothouse.runtime.authorization.results import EndStatus
+from pilothouse.runtime.authorization.authorization import EndStatus
 
 AT = "2026-01-01T00:00:00Z"
 REASON = Reason(Code.INTERRUPTED)

@@ -8,7 +8,7 @@ from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.personas import Personas
 from pilothouse.i18n import ui_text
 from pilothouse.terminal.persona_lines import describe_tools, persona_lines
-from pilothouse.window.persona import persona_text
+from pilothouse.window.prompt import persona_text
 
 
 def personas_command(

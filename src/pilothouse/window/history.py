@@ -29,15 +29,16 @@ from pilothouse.domain.value import CallId
 from pilothouse.llm.base import AssistantCalls, AssistantText, ModelMessage, UserText, WireFormat
 from pilothouse.window.model_messages import (
     CONTINUE_TEXT,
+    NO_OPEN_FILES,
     TOKENS_PER_MESSAGE,
     as_calls,
     as_text,
+    open_files_text,
     reasoning_tokens,
     to_model_message,
     tokens_in,
     tokens_of,
 )
-from pilothouse.window.open_files import NO_OPEN_FILES, open_files_text
 from pilothouse.window.tokens import Counter
 
 _MAX_CALL_ID_CHARACTERS = 64

@@ -43,6 +43,11 @@ TOKENS_PER_MESSAGE = 4
 # Providers count an image by its size, each in its own way, from 85 to about 1,600 tokens: 1,100 is usual for a
 # screenshot.
 IMAGE_TOKENS = 1100
+NO_OPEN_FILES = "[No file is open in the person's editor]"
+_MAX_OPEN_FILES = 20
+_MAX_PATH_CHARACTERS = 300
+_MAX_PATHS_CHARACTERS = 2000
+"""The length of the paths of all open files together."""
 _SUMMARY = "[Summary of the earlier part of this conversation, which was compressed]"
 _OVERVIEW = "[The workspace as it is now, in place of every earlier overview]"
 _MODE_SWITCH = "[The mode is now {mode!r}. The system prompt says what it means.]"
@@ -252,3 +257,30 @@ def _arguments_json(call: ToolCall) -> str:
 
 
 _JSON: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
+
+
+def open_files_text(message: Message) -> str | None:
+    """The open files for the model, bounded in size; None for a message that does not name them."""
+    value = message.metadata.extra.get("open_files") if message.role == "user" else None
+    if not isinstance(value, list | tuple):
+        return None
+    files = [path for path in value if isinstance(path, str)]
+    if value and not files:
+        return None
+    paths = _bounded_paths(files)
+    rest = [f"… and {len(files) - len(paths)} more"] if len(files) > len(paths) else []
+    lines = "\n".join(f"- {line}" for line in (*paths, *rest))
+    return f"[Open in the person's editor]\n{lines}" if files else NO_OPEN_FILES
+
+
+def _bounded_paths(files: list[str]) -> list[str]:
+    """The first paths, each on one line."""
+    paths: list[str] = []
+    remaining = _MAX_PATHS_CHARACTERS
+    for file in files[:_MAX_OPEN_FILES]:
+        path = "".join(character if character.isprintable() else "?" for character in file[:_MAX_PATH_CHARACTERS])
+        remaining -= len(path)
+        if remaining < 0:
+            break
+        paths.append(path)
+    return paths

@@ -8,11 +8,16 @@ from collections.abc import Sequence
 from typing import Literal
 
 from pilothouse.domain.modes import Mode, Verdict
+from pilothouse.domain.personas import Persona
 from pilothouse.domain.tool_offers import ToolDescription
 from pilothouse.domain.value import Value
 
 PartName = Literal["persona", "tools", "mode", "workspace", "branch", "overview"]
 
+DEFAULT_IDENTITY = (
+    "You are an agent in Pilothouse, working for one person on their own machine. "
+    "Be brief and exact. Use tools to find out instead of guessing, and say what you did."
+)
 _TOOLS = "Your tools are the ones that the request defines."
 _NO_TOOLS = "You have no tools now."
 _REJECTION_RULE = (
@@ -70,6 +75,22 @@ def prompt_parts(
 
 def join_parts(parts: Sequence[PromptPart]) -> str:
     return "\n\n".join(part.text for part in parts)
+
+
+def persona_text(persona: Persona | None) -> str:
+    """Omits empty fields. A persona without an identity gets the default one."""
+    if persona is None:
+        return DEFAULT_IDENTITY
+    role = f" Your role: {persona.role}." if persona.role else ""
+    parts = [f"Your name is {persona.name}.{role}", persona.identity.strip() or DEFAULT_IDENTITY]
+    if persona.communication_style.strip():
+        parts.append(f"How you speak: {persona.communication_style.strip()}")
+    principles = [f"- {principle.strip()}" for principle in persona.principles if principle.strip()]
+    if principles:
+        parts.append("\n".join(["Your principles:", *principles]))
+    if persona.prompt.strip():
+        parts.append(persona.prompt.strip())
+    return "\n\n".join(parts)
 
 
 def _tools_text(tools: Sequence[OfferedTool], left_out: int, max_description_characters: int | None) -> str:

@@ -15,7 +15,7 @@ from pilothouse.domain.decisions import PolicySnapshot, is_denied_by_mode
 from pilothouse.domain.errors import ToolError, tool_failure
 from pilothouse.domain.messages import ToolCall, ToolRequest
 from pilothouse.domain.value import CallId
-from pilothouse.runtime.authorization.results import current_turn, end_call
+from pilothouse.runtime.authorization.authorization import current_turn, end_call
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.sandbox.file_names import with_bytes_escaped

@@ -11,7 +11,7 @@ from pilothouse.domain.errors import Conflict, NotFound
 from pilothouse.domain.payloads import check_text
 from pilothouse.domain.states import Failed, Idle, SavingContext, State, SwitchingBranch, name_of
 from pilothouse.domain.value import MessageId
-from pilothouse.runtime.authorization.results import close_open_calls
+from pilothouse.runtime.authorization.authorization import close_open_calls
 from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.commands.messages import put_branch
 from pilothouse.runtime.context.draft import Draft

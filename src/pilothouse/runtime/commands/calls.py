@@ -27,6 +27,7 @@ from pilothouse.runtime.authorization.authorization import (
     can_start,
     check_decidable,
     decide_call,
+    end_call,
     redecide_pending,
     restart_round_count,
     start_calls,
@@ -34,7 +35,6 @@ from pilothouse.runtime.authorization.authorization import (
 )
 from pilothouse.runtime.authorization.call_inspection import reinspect_call
 from pilothouse.runtime.authorization.policy_snapshot import snapshot_for_commit
-from pilothouse.runtime.authorization.results import end_call
 from pilothouse.runtime.commands.audit import read_audit
 from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.commands.modes import redecide_descendants

@@ -19,8 +19,7 @@ from pilothouse.domain.states import name_of
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.domain.value import MessageId, Value
 from pilothouse.domain.workspace_policy import WorkspacePolicy
-from pilothouse.runtime.authorization.authorization import release_none
-from pilothouse.runtime.authorization.results import MAX_UNDONE_PATHS_LISTED, describe_undone
+from pilothouse.runtime.authorization.authorization import MAX_UNDONE_PATHS_LISTED, describe_undone, release_none
 from pilothouse.runtime.commands.command_group import CommandGroup
 from pilothouse.runtime.commands.contexts import check_root, first_mode_in
 from pilothouse.runtime.commands.modes import redecide_descendants

@@ -12,9 +12,14 @@ from pilothouse.domain.contexts import StoredContext
 from pilothouse.domain.errors import StoreError
 from pilothouse.domain.messages import ErrorMessage, Text
 from pilothouse.domain.states import Idle, State, WaitingForRecovery, is_resting
-from pilothouse.runtime.authorization.authorization import next_state
+from pilothouse.runtime.authorization.authorization import (
+    close_open_calls,
+    current_turn,
+    end_call,
+    may_have_run,
+    next_state,
+)
 from pilothouse.runtime.authorization.call_inspection import close_unseen_calls
-from pilothouse.runtime.authorization.results import close_open_calls, current_turn, end_call, may_have_run
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.notices import error_message, present_metadata

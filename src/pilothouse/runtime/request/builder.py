@@ -20,8 +20,7 @@ from pilothouse.runtime.request.last_input import read_last_input
 from pilothouse.runtime.request.overview import overview_in_prompt
 from pilothouse.window.history import History
 from pilothouse.window.model_messages import attachment_messages, tokens_in
-from pilothouse.window.persona import persona_text
-from pilothouse.window.prompt import OfferedTool, PromptPart, join_parts, prompt_parts
+from pilothouse.window.prompt import OfferedTool, PromptPart, join_parts, persona_text, prompt_parts
 from pilothouse.window.summary import fit_text
 
 _MAX_TOOLS = 128  # providers refuse a request with more

@@ -8,8 +8,8 @@ from pilothouse.domain.calls import CallRecord, call_digest, display_name, finge
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.modes import Verdict
 from pilothouse.domain.value import CallId
+from pilothouse.runtime.authorization.authorization import end_call
 from pilothouse.runtime.authorization.policy_snapshot import current_snapshot
-from pilothouse.runtime.authorization.results import end_call
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.tools.base import UserQuestion
 

@@ -23,8 +23,8 @@ from pilothouse.domain.payloads import (
     parse_payload,
 )
 from pilothouse.domain.value import MessageId, TurnId, Value
+from pilothouse.runtime.authorization.authorization import close_open_calls
 from pilothouse.runtime.authorization.policy_snapshot import end_elevation
-from pilothouse.runtime.authorization.results import close_open_calls
 from pilothouse.runtime.commands.modes import record_switch
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext

@@ -23,10 +23,15 @@ from pilothouse.domain.states import (
 )
 from pilothouse.domain.value import CallId
 from pilothouse.i18n import translate
-from pilothouse.runtime.authorization.authorization import decide_call, executing_state, next_state, start_calls
+from pilothouse.runtime.authorization.authorization import (
+    decide_call,
+    end_call,
+    executing_state,
+    next_state,
+    start_calls,
+)
 from pilothouse.runtime.authorization.call_inspection import prepare
 from pilothouse.runtime.authorization.policy_snapshot import current_snapshot
-from pilothouse.runtime.authorization.results import end_call
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.request.conversation import read_conversation
 from pilothouse.runtime.turn.elicitation import elicit

@@ -5,8 +5,8 @@ from contextlib import suppress
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import PilothouseError, StoreError
 from pilothouse.domain.states import Failed, Idle, SavingMessage
+from pilothouse.runtime.authorization.authorization import close_open_calls
 from pilothouse.runtime.authorization.call_inspection import close_unseen_calls
-from pilothouse.runtime.authorization.results import close_open_calls
 from pilothouse.runtime.notices import publish_error
 from pilothouse.runtime.turn.round import Next, Round
 from pilothouse.runtime.turn.steps.stream import store_partial

@@ -9,10 +9,16 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.decisions import Decision
 from pilothouse.domain.modes import Mode, Verdict
 from pilothouse.domain.value import CallId
-from pilothouse.runtime.authorization.authorization import decide_call, next_state, note_decision, start_calls
+from pilothouse.runtime.authorization.authorization import (
+    EndStatus,
+    decide_call,
+    end_call,
+    next_state,
+    note_decision,
+    start_calls,
+)
 from pilothouse.runtime.authorization.call_inspection import inspect_calls, is_always_denied
 from pilothouse.runtime.authorization.policy_snapshot import current_snapshot, snapshot_for_commit
-from pilothouse.runtime.authorization.results import EndStatus, end_call
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.notices import error_message

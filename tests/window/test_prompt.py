@@ -1,7 +1,7 @@
 """The text of a persona in the prompt."""
 
 from pilothouse.domain.personas import Persona
-from pilothouse.window.persona import DEFAULT_IDENTITY, persona_text
+from pilothouse.window.prompt import DEFAULT_IDENTITY, persona_text
 
 
 def test_without_a_persona_the_default_identity_is_used() -> None:
