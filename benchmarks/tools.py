@@ -15,8 +15,7 @@ from pilothouse.domain.value import CallId
 from pilothouse.sandbox.shell.classify import classify_uncached
 from pilothouse.sandbox.shell.grammar import _parser
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.artifact_folder import ArtifactFolder
-from pilothouse.tools.artifacts import ArtifactStore
+from pilothouse.tools.artifacts import ArtifactFolder, ArtifactStore
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 from pilothouse.tools.builtin.grep.tool import Grep, GrepArguments, find_ripgrep

@@ -19,8 +19,7 @@ from pilothouse.sandbox import openat
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
-from pilothouse.tools.artifact_folder import ArtifactFolder
-from pilothouse.tools.artifacts import ArtifactStore
+from pilothouse.tools.artifacts import ArtifactFolder, ArtifactStore
 from pilothouse.tools.base import ToolContext, parse_arguments
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.executor import execute

@@ -21,7 +21,7 @@ from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.sandbox.workspace import Root, Workspace
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
-from pilothouse.tools.artifact_folder import ArtifactFolder
+from pilothouse.tools.artifacts import ArtifactFolder
 from pilothouse.tools.base import ToolContext, parse_arguments
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.executor import execute

@@ -24,7 +24,7 @@ from pilothouse.runtime.limits import Limits
 from pilothouse.sandbox import entries
 from pilothouse.sandbox.workspace import Root
 from pilothouse.testing.world import World
-from pilothouse.tools.artifact_folder import ArtifactFolder
+from pilothouse.tools.artifacts import ArtifactFolder
 from pilothouse.tools.builtin.delegate import Delegate
 from pilothouse.tools.builtin.execute import Execute
 from pilothouse.tools.undo import comparison, tree

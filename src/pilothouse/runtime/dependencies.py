@@ -33,8 +33,7 @@ from pilothouse.runtime.ownership.ownership import Ownership, SoleProcess
 from pilothouse.sandbox.workspace import Root
 from pilothouse.storage.base import Store
 from pilothouse.system.ambient import Ambient, timestamp
-from pilothouse.tools.artifact_folder import ArtifactFolder
-from pilothouse.tools.artifacts import ArtifactStore
+from pilothouse.tools.artifacts import ArtifactFolder, ArtifactStore
 from pilothouse.tools.mcp.servers import MCPServers
 from pilothouse.tools.registry import Registry
 from pilothouse.tools.undo.limits import UndoLimits

@@ -17,7 +17,6 @@ from pilothouse.domain.value import Value
 from pilothouse.system.atomic_file import replace_file
 from pilothouse.system.private_file import make_private_folder, sync_folder
 from pilothouse.system.regular_file import NotRegularFile, open_regular_file
-from pilothouse.tools.artifacts import is_own_folder
 
 MAX_UPLOADS = 1000
 MAX_ALL_UPLOADS_BYTES = 1024 * 1024 * 1024
@@ -25,6 +24,11 @@ _MAX_REQUESTED_NAME_CHARACTERS = 200
 _MAX_NAME_BYTES = 100
 _UNSAFE = frozenset('<>:"|?*\\/')
 _DRAFT = ".upload"  # outside the uploads folder, so that no tool sees half a file
+
+
+def is_own_folder(folder: Path) -> bool:
+    """Whether a folder exists inside its context and neither it nor its parent is a symlink."""
+    return folder.is_dir() and not folder.is_symlink() and not folder.parent.is_symlink()
 
 
 class StoredUpload(Value):

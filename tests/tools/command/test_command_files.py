@@ -17,8 +17,7 @@ from pilothouse.domain.value import CallId
 from pilothouse.sandbox.shell import classify
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.system.file_inspection import MAX_FOLDERS
-from pilothouse.tools.artifact_folder import ArtifactFolder
-from pilothouse.tools.artifacts import ArtifactStore
+from pilothouse.tools.artifacts import ArtifactFolder, ArtifactStore
 from pilothouse.tools.base import CallPreview, ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 from pilothouse.tools.command.command_files import inspect_files

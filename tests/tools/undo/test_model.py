@@ -21,7 +21,7 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.domain.value import CallId
 from pilothouse.i18n import translate
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.artifact_folder import ArtifactFolder
+from pilothouse.tools.artifacts import ArtifactFolder
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.edit_file import Edit as TextEdit
 from pilothouse.tools.builtin.edit_file import EditFile, EditFileArguments, WriteFile, WriteFileArguments

@@ -24,7 +24,8 @@ async def receive(turn: Turn, round_: Round) -> Next:
     if any(map(is_unresolved, messages)):
         turn.live.enter(ResolvingFileReferences())
         messages = [await _resolved_message(turn, message) for message in messages]
-    await _commit_changes(turn, round_.incoming, messages)
+    if messages is not round_.incoming:
+        await _commit_changes(turn, round_.incoming, messages)
     return Next(EnhancingSystemPrompt())
 
 

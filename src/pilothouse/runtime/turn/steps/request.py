@@ -92,7 +92,8 @@ async def request(turn: Turn, round_: Round) -> Next:
             return turn.give_up(refusal, round_, "error")
         return turn.give_up(_window_full(model, fitted), round_, "limit")
     round_ = replace(round_, prepared=PreparedRequest(fitted.request, adapter, fitted.total))
-    _notify_of_truncation(turn, round_, model, fitted.truncation)
+    if fitted.truncation != Truncation():
+        _notify_of_truncation(turn, round_, model, fitted.truncation)
     return Next(ConnectingToLLM(), round_)
 
 
