@@ -1,23 +1,27 @@
 """Bugs and failures: the context shows them, loses nothing, and can be continued."""
 
+import asyncio
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pilothouse.domain.errors import StoreRefused
-from pilothouse.domain.messages import ToolResult
-from pilothouse.domain.states import Failed, Idle, WaitingForRecovery
+from pilothouse.domain.messages import Message, ToolResult
+from pilothouse.domain.states import Failed, Idle, ProcessingUserMessage, WaitingForRecovery
 from pilothouse.llm.script import Answer, Script, ScriptedCall
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from tests.support.assertions import content_of
+from tests.support.held_store import HeldStore, no_write
 from tests.support.live_contexts import live_context, live_context_at_rest
 from tests.support.raising_adapter import RaisingAdapter
 
+DONE = Answer(text="done")
 CHANGE = ScriptedCall(tool="change", arguments={"text": "x"})
 
 
@@ -39,6 +43,36 @@ async def test_a_bug_fails_the_turn_visibly_and_a_message_or_continue_works(
     assert content_of((await world.runtime.messages.read(context_id))[-1]) == "fine"
     await world.turn(context_id)
     assert content_of((await world.runtime.messages.read(context_id))[-1]) == "again"
+
+
+async def test_a_turn_after_a_failed_one_does_not_show_the_failed_answer_as_streaming(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    release = asyncio.Event()
+
+    async def hold_second(messages: Sequence[Message]) -> Sequence[Message]:
+        if content_of(messages[0]) == "again":
+            await release.wait()
+        return messages
+
+    model = RaisingAdapter(Script(turn=(Answer(text="cut"), DONE)), raises=lambda: not model.requests, after_event=True)
+    store = HeldStore()
+    store.refuses = lambda _, change: change.core.last_turn == "error"
+    world = World(tmp_path, adapter=model, store=store, processors=[hold_second])
+    context_id = await world.start()
+    with caplog.at_level(logging.CRITICAL):
+        await world.turn(context_id)
+    failed = await world.runtime.contexts.get(context_id)
+    assert isinstance(failed.state, Failed)
+    assert failed.core.turn is not None, "the store has refused to close the turn"
+    store.refuses = no_write
+    await world.runtime.messages.send(context_id, "again")
+    present = await world.runtime.contexts.get(context_id)
+    assert isinstance(present.state, ProcessingUserMessage)
+    assert present.streaming is None
+    release.set()
+    await world.runtime.turns.rested(context_id)
+    assert content_of((await world.runtime.messages.read(context_id))[-1]) == "done"
 
 
 class RaisingTool(NoteTool):
