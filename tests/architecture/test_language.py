@@ -43,7 +43,7 @@ MODULES = {
     "opening": "user_input",
     "parts": "dependencies",
     "placing": "atomic_write",
-    "printing": "live_output",
+    "printing": "turn",
     "reading": "toml_document or arguments",
     "refusals": "error_mapping",
     "rounds": "request/builder",

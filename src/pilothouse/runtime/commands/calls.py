@@ -263,7 +263,8 @@ class CallCommands(CommandGroup):
                     _approve(live, draft, edited.get(decision.id) or live.calls[CallId(decision.id)], by)
                 else:
                     _reject(live, draft, decision, by)
-            _put_context_rules(live, draft, new_rules, by, shown)
+            if new_rules:
+                _put_context_rules(live, draft, new_rules, by, shown)
             if can_start(live):
                 start_calls(live, draft)
             await live.commit(draft, state_after_decisions(live, draft), then=lambda: self._pool.drive(live))

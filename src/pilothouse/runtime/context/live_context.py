@@ -34,8 +34,7 @@ from pilothouse.window.model_messages import with_token_count
 if TYPE_CHECKING:
     from pilothouse.runtime.authorization.user_rules import UserRules
     from pilothouse.runtime.turn.answer import DeltaWriter
-    from pilothouse.runtime.turn.live_output import LiveOutput
-    from pilothouse.runtime.turn.turn import Turn
+    from pilothouse.runtime.turn.turn import LiveOutput, Turn
 
 # Changes of these fields of the core are signalled, so that clients pull them again.
 _SIGNALLED_FIELDS = frozenset(

@@ -3,10 +3,12 @@
 import asyncio
 from dataclasses import dataclass, field
 
+from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import OpenTurn, TurnEnd
 from pilothouse.domain.errors import StoreError
 from pilothouse.domain.messages import ErrorMessage, Message, Metadata, Processing
+from pilothouse.domain.signals import MessageChanged
 from pilothouse.domain.states import (
     Cancelling,
     ConnectingToLLM,
@@ -23,9 +25,10 @@ from pilothouse.runtime.context.draft import Draft, PendingChange
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.notices import error_message, progress_notice
 from pilothouse.runtime.turn.answer import DeltaWriter
-from pilothouse.runtime.turn.live_output import LiveOutput
 from pilothouse.runtime.turn.round import Next, Round
 
+_OUTPUT_SIGNAL_INTERVAL_SECONDS = 0.1
+_MAX_TAIL_CHARACTERS = 4000
 _STATES_BEFORE_REQUEST = (
     EnhancingSystemPrompt,
     OptimizingContext,
@@ -165,6 +168,9 @@ def turn_of(live: LiveContext) -> Turn:
 
 
 class TurnClock:
+    """The time that a turn has used, and its limit. Time in which the turn waits for a person, or in which a sub-agent
+    works, does not count."""
+
     def __init__(self, live: LiveContext) -> None:
         self._live = live
         self._now = live.dependencies.ambient.monotonic
@@ -211,3 +217,37 @@ class TurnClock:
         if limit is None or isinstance(self._live.state, SavingMessage | Cancelling) or self._is_delegating:
             return None
         return max(0.0, limit - self._earlier_seconds - (self._now() - self._driven_since))
+
+
+class LiveOutput:
+    """The output of one running call for people who watch: the last characters, in memory only, signalled at most ten
+    times a second."""
+
+    def __init__(self, live: LiveContext, call: CallRecord) -> None:
+        self.total = 0
+        """Characters that the call has printed so far."""
+        self.tail = ""
+        """The last of these characters."""
+        self._live = live
+        self._call = call
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, text: str) -> None:
+        self.total += len(text)
+        self.tail = (self.tail + text)[-_MAX_TAIL_CHARACTERS:]
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_OUTPUT_SIGNAL_INTERVAL_SECONDS, self._publish)
+
+    def after(self, position: int) -> str:
+        """The output behind the first `position` characters, as far as `tail` still holds it."""
+        return self.tail[-(self.total - position) :] if self.total > position else ""
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _publish(self) -> None:
+        self._timer = None
+        hub, live = self._live.dependencies.hub, self._live
+        if hub.has_listeners(live.id):
+            hub.publish(MessageChanged(context_id=live.id, version=live.version, message_id=self._call.message_id))

@@ -35,9 +35,8 @@ from pilothouse.runtime.authorization.policy_snapshot import current_snapshot
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.request.conversation import read_conversation
 from pilothouse.runtime.turn.elicitation import elicit
-from pilothouse.runtime.turn.live_output import LiveOutput
 from pilothouse.runtime.turn.round import Next, Round
-from pilothouse.runtime.turn.turn import Turn
+from pilothouse.runtime.turn.turn import LiveOutput, Turn
 from pilothouse.tools.base import ToolContext, parse_arguments
 from pilothouse.tools.executor import Outcome, failed_outcome
 from pilothouse.tools.executor import execute as execute_tool
