@@ -42,13 +42,13 @@ def test_a_command_starts_where_the_hard_limit_on_core_files_is_zero() -> None:
     """Only who has CAP_SYS_RESOURCE may raise it."""
     drop = ["setpriv", "--bounding-set", "-sys_resource"] if os.geteuid() == 0 else []
     with (
-        processes.memory_file(b"") as grants,
+        processes.memory_file(processes.encode_orders(confinement.UNCONFINED, {})) as orders,
         subprocess.Popen(
-            [*drop, *processes._supervisor_argv(confinement.UNCONFINED, 8, grants), "/bin/echo", "said"],
+            [*drop, *processes._supervisor_argv(confinement.UNCONFINED, 8, orders), "/bin/echo", "said"],
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            pass_fds=(grants,),
+            pass_fds=(orders,),
         ) as process,
     ):
         assert process.stdout is not None

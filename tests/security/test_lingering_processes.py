@@ -351,8 +351,8 @@ def test_no_more_processes_are_looked_at_than_are_asked_for() -> None:
 
 async def test_a_supervisor_that_comes_to_run_after_its_runtime_has_died_starts_nothing(tmp_path: Path) -> None:
     argv = ["/bin/sh", "-c", "echo ran > effect"]
-    with processes.memory_file(b"") as grants:
-        supervisor = processes._supervisor_argv(UNCONFINED, 16, grants)
-        done = subprocess.run([*supervisor, *argv], cwd=tmp_path, pass_fds=(grants,), stdin=subprocess.DEVNULL)
+    with processes.memory_file(processes.encode_orders(UNCONFINED, {})) as orders:
+        supervisor = processes._supervisor_argv(UNCONFINED, 16, orders)
+        done = subprocess.run([*supervisor, *argv], cwd=tmp_path, pass_fds=(orders,), stdin=subprocess.DEVNULL)
     assert done.returncode == 128 + signal.SIGKILL
     assert not (tmp_path / "effect").exists()

@@ -56,21 +56,22 @@ def run(command: str, folder: Path, confined: Confinement, user: int | None) -> 
     environment = processes.clean_environment({"PATH": PATH, "HOME": str(folder), "LANG": "C.UTF-8"})
     kernel = [str(confined.kernel.landlock), str(int(confined.kernel.filter))]
     python = [sys.executable, "-I", "-S", "-B", "-c", AS_USER, PACKAGES, str(user)]
+    variables = {
+        **confinement.environment_for(confined.kind, environment, str(folder)),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "npm_config_cache": str(folder / "tmp"),
+    }
     with (
-        processes.memory_file(processes.encode_grants(confined)) as grants,
+        processes.memory_file(processes.encode_orders(confined, variables)) as orders,
         subprocess.Popen(
-            [*python, confined.kind, *kernel, "1024", str(grants), "/bin/bash", "-c", command],
+            [*python, confined.kind, *kernel, "1024", str(orders), "/bin/bash", "-c", command],
             cwd=folder,
-            env={
-                **confinement.environment_for(confined.kind, environment, str(folder)),
-                "PYTHONDONTWRITEBYTECODE": "1",
-                "npm_config_cache": str(folder / "tmp"),
-            },
+            env={},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            pass_fds=(grants,),
+            pass_fds=(orders,),
         ) as supervisor,
     ):
         assert supervisor.stdin is not None

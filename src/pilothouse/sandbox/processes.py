@@ -98,7 +98,7 @@ async def start(
     max_processes: int = MAX_PROCESSES,
 ) -> SupervisedProcess:
     """Start a program under a supervisor of its own; stdout and stderr share one pipe. Raises: OSError."""
-    grants = await asyncio.to_thread(encode_grants, confinement)
+    orders = await asyncio.to_thread(encode_orders, confinement, {**environment, MARK: call_id})
     read_end, write_end = os.pipe()
     output = asyncio.StreamReader()
     try:
@@ -107,12 +107,13 @@ async def start(
             lambda: asyncio.StreamReaderProtocol(output), os.fdopen(read_end, "rb", buffering=0)
         )
         try:
-            with memory_file(grants) as fd:
+            with memory_file(orders) as fd:
                 process = await asyncio.create_subprocess_exec(
                     *_supervisor_argv(confinement, max_processes, fd),
                     *argv,
                     cwd=cwd,
-                    env={**environment, MARK: call_id},
+                    # The supervisor is not confined: a variable for the command, such as LD_PRELOAD, must not reach it.
+                    env={MARK: call_id},
                     stdin=asyncio.subprocess.PIPE,
                     stdout=write_end,
                     stderr=asyncio.subprocess.STDOUT,
@@ -127,14 +128,17 @@ async def start(
     return SupervisedProcess(process, output, pipe, call_id)
 
 
-def encode_grants(confinement: Confinement) -> bytes:
-    """The grants as the supervisor reads them: accesses and paths in turn, separated by zero bytes."""
-    return b"\0".join(os.fsencode(part) for grant in confinement.grants() for part in grant)
+def encode_orders(confinement: Confinement, environment: Mapping[str, str]) -> bytes:
+    """The command's environment and grants as the supervisor reads them, separated by zero bytes: the number of
+    variables, names and values in turn, then accesses and paths in turn."""
+    pairs = (*environment.items(), *confinement.grants())
+    return b"\0".join([str(len(environment)).encode(), *(os.fsencode(part) for pair in pairs for part in pair)])
 
 
 @contextlib.contextmanager
 def memory_file(data: bytes) -> Iterator[int]:
-    """An open file without a name: a program's arguments are limited to two megabytes, and grants may take more."""
+    """An open file without a name: a program's arguments are limited to two megabytes, and grants may take more. Unlike
+    arguments, the file can be read by no process of another user."""
     fd = os.memfd_create("pilothouse")
     try:
         with open(fd, "wb", closefd=False) as file:
@@ -145,11 +149,11 @@ def memory_file(data: bytes) -> Iterator[int]:
         os.close(fd)
 
 
-def _supervisor_argv(confinement: Confinement, max_processes: int, grants_fd: int) -> list[str]:
+def _supervisor_argv(confinement: Confinement, max_processes: int, orders_fd: int) -> list[str]:
     # Isolated and without `site`, Python starts in a few milliseconds, and reads nothing in the working folder.
     python = [sys.executable, "-I", "-S", "-B", "-c", _RESTORE_LIMIT + _SUPERVISOR, _PACKAGES]
     kernel = [str(confinement.kernel.landlock), str(int(confinement.kernel.filter))]
-    return [*python, confinement.kind, *kernel, str(max_processes), str(grants_fd)]
+    return [*python, confinement.kind, *kernel, str(max_processes), str(orders_fd)]
 
 
 def remove_deep_tree(folder: str) -> None:

@@ -39,9 +39,9 @@ TOO_MANY_PROCESSES_STATUS = -1
 def main(arguments: list[str]) -> None:
     """Supervise one command. `arguments` are the kind of the confinement (no, read_only, workspace), the version of the
     Landlock ABI to use (0 for none), whether to filter system calls, how many processes are allowed, the descriptor of
-    a file with the grants, then the program and its arguments."""
-    kind, abi, is_filtered, max_processes, grants_fd, *argv = arguments
-    grants = _read_grants(int(grants_fd))
+    a file with the command's environment and grants, then the program and its arguments."""
+    kind, abi, is_filtered, max_processes, orders_fd, *argv = arguments
+    environment, grants = _read_orders(int(orders_fd))
     _limit_core_files()
     limit = int(max_processes)
     version, has_filter = int(abi), is_filtered == "1"
@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> None:
         os._exit(128 + _SIGKILL)
 
     def execute() -> None:
-        _execute(_Restrictions(kind, version, has_filter, grants, child_channel), argv)
+        _execute(_Restrictions(kind, version, has_filter, grants, child_channel), argv, environment)
 
     # Two levels: a command that kills its supervisor is still below another one.
     _supervise(2 * limit, lambda: _supervise(limit, execute, channel, child_channel))
@@ -78,12 +78,15 @@ def _limit_core_files() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (limit, limit))
 
 
-def _read_grants(fd: int) -> "list[landlock.Grant]":
-    """The file holds accesses and paths in turn. It is closed before the command starts."""
+def _read_orders(fd: int) -> "tuple[dict[bytes, bytes], list[landlock.Grant]]":
+    """The command's environment and grants, from the file that `processes.encode_orders` describes. The file is closed
+    before the command starts."""
     with open(fd, "rb") as file:
-        data = file.read()
-    parts = os.fsdecode(data).split("\0") if data else []
-    return list(zip(parts[1::2], parts[::2], strict=True))
+        count, *parts = file.read().split(b"\0")
+    end = 2 * int(count)
+    environment = dict(zip(parts[:end:2], parts[1:end:2], strict=True))
+    grants = [os.fsdecode(part) for part in parts[end:]]
+    return environment, list(zip(grants[1::2], grants[::2], strict=True))
 
 
 class _Restrictions:
@@ -143,7 +146,7 @@ def _print_error(text: str) -> None:
         pass  # the reader is gone
 
 
-def _execute(restrictions: _Restrictions, argv: list[str]) -> None:
+def _execute(restrictions: _Restrictions, argv: list[str], environment: dict[bytes, bytes]) -> None:
     """In the child: drop its rights and execute the command. Does not return."""
     try:
         os.setsid()
@@ -160,7 +163,7 @@ def _execute(restrictions: _Restrictions, argv: list[str]) -> None:
             landlock.drop_capabilities(landlock.WORKSPACE_CAPABILITIES if restrictions.kind == "workspace" else 0)
         _filter_system_calls(restrictions)
         landlock.load_libc().signal(_SIGPIPE, None)  # Python ignores the signal, and its children would inherit that
-        os.execve(argv[0], argv, os.environ)  # noqa: S606
+        os.execve(argv[0], argv, environment)  # noqa: S606
     except OSError as error:
         _print_error(f"[not started: {error}]\n")
     finally:

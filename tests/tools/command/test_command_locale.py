@@ -40,6 +40,7 @@ def test_the_name_of_a_locale_says_whether_it_reads_utf8() -> None:
 async def test_a_command_keeps_an_installed_locale_in_utf8(tmp_path: Path) -> None:
     for locale in INSTALLED:
         assert await locale_of_a_command(tmp_path, "LC_ALL", locale) == locale
+        assert await locale_of_a_command(tmp_path, "LANG", locale) == locale
     assert clean_environment({"LC_ALL": ""})["LC_ALL"] == ""
 
 
@@ -50,3 +51,13 @@ async def test_a_command_gets_no_locale_that_is_not_installed(tmp_path: Path) ->
     job = ToolContext(call_id=CallId("call"), workspace=Workspace(tmp_path), seconds=20)
     output = await execute.run(ExecuteArguments(command="bash -c 'echo done'"), job)
     assert "setlocale" not in str(output.content)
+
+
+@pytest.mark.parametrize("variables", [{}, {"LANG": "C"}, {"LC_CTYPE": "POSIX"}, {"LC_ALL": "", "LANG": ""}])
+def test_a_command_reads_utf8_where_no_locale_with_letters_is_set(variables: dict[str, str]) -> None:
+    assert clean_environment(variables)["LC_CTYPE"] == "C.UTF-8"
+
+
+@pytest.mark.parametrize("variables", [{"LC_ALL": "C"}, {"LANG": "C.UTF-8"}])
+def test_a_command_keeps_the_character_set_that_the_locale_names(variables: dict[str, str]) -> None:
+    assert "LC_CTYPE" not in clean_environment(variables)
