@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from pilothouse.domain.errors import ToolError
+from pilothouse.domain.promises import Kernel
 from pilothouse.domain.value import CallId
 from pilothouse.sandbox import confinement, processes
 from pilothouse.sandbox.confinement import Confinement
@@ -442,12 +444,39 @@ async def test_a_result_without_a_refusal_has_no_explanation() -> None:
         assert await use(Workspace(base / "work"), "echo x > f; cat f") == "x\n"
 
 
-async def test_a_program_of_the_workspace_is_not_found_by_its_name() -> None:
+# Entries that lead a shell into its working directory. The last ones leave no other entry.
+OWN_FOLDERS = (
+    *(f".:{PATH}", f":{PATH}", f"{{work}}:{PATH}", f"sub/..:{PATH}", f"~/../work:{PATH}", f"{{base}}/link:{PATH}"),
+    *(f"/proc/self/cwd:{PATH}", f"/proc/thread-self/cwd:{PATH}", f"//proc/self/../self/cwd:{PATH}"),
+    *(f"/usr/../proc/self/cwd:{PATH}", f"/dev/fd/../cwd:{PATH}", ".", "", ":", "::", "{work}", "{base}/link"),
+)
+
+
+@pytest.mark.parametrize("path", OWN_FOLDERS)
+async def test_a_program_of_the_workspace_is_not_found_by_its_name(path: str) -> None:
     with place(None) as base:
         (base / "work/cat").write_text("#!/bin/sh\necho shadow\n")
         (base / "work/cat").chmod(0o755)
-        environment = {"PATH": f".:{base}/work:{PATH}"}
+        (base / "link").symlink_to("work")
+        environment = {"PATH": path.format(work=base / "work", base=base)}
         assert await use(Workspace(base / "work"), "cat f.txt", confined=True, environment=environment) == "hello\n"
+
+
+@pytest.mark.parametrize("path", OWN_FOLDERS)
+async def test_without_full_confinement_a_program_of_the_workspace_is_not_started_by_its_name(path: str) -> None:
+    """Either the line needs approval, or its shell does not look into the workspace."""
+    with place(None) as base:
+        (base / "work/cat").write_text("#!/bin/sh\necho shadow\n")
+        (base / "work/cat").chmod(0o755)
+        (base / "link").symlink_to("work")
+        environment = {"PATH": path.format(work=base / "work", base=base)}
+        try:
+            output = await use(
+                Workspace(base / "work"), "cat f.txt", confined=True, environment=environment, kernel=Kernel()
+            )
+        except ToolError as error:
+            output = error.reason.code
+        assert "shadow" not in output
 
 
 # a command that may write, but only here

@@ -1,4 +1,4 @@
-"""Names of shells, and the folders with the system's programs."""
+"""Names of shells, the folders with the system's programs, and entries of a PATH."""
 
 import posixpath
 
@@ -13,3 +13,10 @@ SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/loca
 def is_outside_system_folders(program: str) -> bool:
     """Whether a command names its program by a path outside the system folders."""
     return "/" in program and posixpath.dirname(program) not in SYSTEM_FOLDERS
+
+
+def is_fixed_folder(entry: str) -> bool:
+    """Whether an entry of a PATH is the same folder for every process: a relative one is not, nor one below /proc or
+    /dev, where `/proc/self/cwd` and `/dev/fd` lead each process to folders of its own."""
+    first = posixpath.normpath(entry).lstrip("/").partition("/")[0]
+    return entry.startswith("/") and first not in ("proc", "dev")

@@ -12,6 +12,7 @@ import msgspec
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.promises import Kernel
+from pilothouse.domain.system_programs import is_fixed_folder
 from pilothouse.domain.value import Value
 from pilothouse.sandbox import landlock, seccomp
 from pilothouse.sandbox.program_folders import SYSTEM, program_paths
@@ -140,9 +141,10 @@ def _without(folder: str, private: Collection[str], listable: list[str]) -> list
 
 
 def path_outside_workspace(path: str, workspace: str) -> str:
-    """A PATH without relative entries and entries in the workspace: no program of the workspace can replace another."""
-    entries = [entry for entry in path.split(":") if os.path.isabs(entry)]
-    return ":".join(entry for entry in entries if not _is_within(os.path.realpath(entry), workspace))
+    """A PATH without relative entries and entries in the workspace: no program of the workspace can replace another.
+    Never an empty one, with which a shell looks in its working directory."""
+    entries = [entry for entry in path.split(":") if is_fixed_folder(entry)]
+    return ":".join(entry for entry in entries if not _is_within(os.path.realpath(entry), workspace)) or os.defpath
 
 
 def environment_for(kind: Kind, environment: Mapping[str, str], workspace: str) -> dict[str, str]:

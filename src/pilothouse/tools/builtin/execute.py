@@ -4,7 +4,6 @@ it, and every process of it is ended.
 
 import contextlib
 import os
-import shutil
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -110,12 +109,11 @@ class Execute:
     def _line(self, classification: Classification, workspace: Workspace) -> CommandLine:
         """The command line that rules match. A program inside the workspace never matches a rule for a program name."""
         line = classification.line
-        program = shutil.which(line.commands[0][0], path=self._environment.get("PATH")) if line.is_simple else None
-        prefix = str(workspace.root) + "/"
-        is_in_workspace = program is not None and (
-            program.startswith(prefix) or os.path.realpath(program).startswith(prefix)
-        )
-        if line.is_simple and (is_in_workspace or "/" in line.commands[0][0]):
+        if not line.is_simple:
+            return line
+        name = line.commands[0][0]
+        programs = InstalledPrograms(self._environment.get("PATH"), str(workspace.root))
+        if "/" in name or programs.may_be_of_workspace(name):
             return CommandLine(commands=line.commands, hidden=line.hidden)
         return line
 

@@ -1,5 +1,6 @@
 """Programs found on the PATH: whether a name starts an installed program, or something that the workspace decides."""
 
+import itertools
 import os
 import re
 import shutil
@@ -7,7 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from pilothouse.domain.runner_files import plain_name
-from pilothouse.domain.system_programs import SHELLS, SYSTEM_FOLDERS
+from pilothouse.domain.system_programs import SHELLS, SYSTEM_FOLDERS, is_fixed_folder
 from pilothouse.sandbox.shell.options import names
 from pilothouse.system.file_inspection import real_path
 from pilothouse.system.regular_file import open_regular_file
@@ -43,11 +44,14 @@ class InstalledPrograms:
         """`path` is the PATH of the commands, `root` the workspace."""
         self._path = path
         self._root = real_path(root)
-        folders = (path if path is not None else os.defpath).split(os.pathsep)
-        self._has_relative_folder = not all(map(os.path.isabs, folders))
-        self.has_folder_inside = self._has_relative_folder or any(map(self._is_inside, folders))
-        """Whether a program of the workspace can take the place of any installed one."""
+        self._folders = (path if path is not None else os.defpath).split(os.pathsep)
+        self._has_relative_folder = not all(map(is_fixed_folder, self._folders))
         self._is_plain_by_name: dict[str, bool] = {}
+
+    @cached_property
+    def has_folder_inside(self) -> bool:
+        """Whether a program of the workspace can take the place of any installed one."""
+        return self._has_relative_folder or any(map(self._is_inside, self._folders))
 
     @cached_property
     def are_helpers_installed(self) -> bool:
@@ -56,6 +60,15 @@ class InstalledPrograms:
 
     def find(self, name: str) -> str | None:
         return shutil.which(name, path=self._path) if "\0" not in name else None
+
+    def may_be_of_workspace(self, name: str) -> bool:
+        """Whether a name starts a program in the workspace, or may do so, because an entry of the PATH comes first that
+        is another folder for each command."""
+        fixed = list(itertools.takewhile(is_fixed_folder, self._folders))
+        program = shutil.which(name, path=os.pathsep.join(fixed)) if fixed and "\0" not in name else None
+        if program is None:
+            return self._has_relative_folder
+        return self._is_inside(program) or self._is_inside(real_path(program))
 
     def is_installed(self, name: str) -> bool:
         """Whether a name starts a builtin of the shell, or a program outside of the workspace that reads no file of the
