@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks.figures import Row, milliseconds
 from pilothouse.domain.value import CallId
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.shell.classify import classify_uncached
 from pilothouse.sandbox.shell.grammar import _parser
 from pilothouse.sandbox.workspace import Workspace
@@ -44,9 +45,9 @@ def _microseconds(work: Callable[[], Any]) -> float:
 
 async def commands(folder: Path) -> list[Row]:
     """A command that does nothing: under its supervisor, and confined; compared with a shell started directly."""
-    tool = Execute(os.environ)
+    tool = Execute()
     arguments = ExecuteArguments(command="true")
-    workspace = Workspace(folder)
+    workspace = Workspace(folder, environment=CommandEnvironment.of(os.environ))
 
     async def run(confined: bool) -> None:
         await tool.run(arguments, ToolContext(CallId("c"), workspace, confined=confined))
@@ -81,8 +82,9 @@ async def remembering(folder: Path) -> list[Row]:
 
 async def _remembering(folder: Path, files: int) -> Row:
     root = _tree(folder, files)
-    tool = Execute(os.environ)
-    workspace, artifacts = Workspace(root), ArtifactFolder(folder / f"artifacts{files}")
+    tool = Execute()
+    workspace = Workspace(root, environment=CommandEnvironment.of(os.environ))
+    artifacts = ArtifactFolder(folder / f"artifacts{files}")
 
     async def run(artifacts: ArtifactStore | None) -> None:
         arguments = ExecuteArguments(command="echo $RANDOM > changed.txt")

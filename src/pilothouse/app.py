@@ -13,6 +13,7 @@ from pilothouse.provider import ProviderSetup
 from pilothouse.runtime.dependencies import Processor, RuntimeDependencies
 from pilothouse.runtime.limits import Limits
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.workspace import Root
 from pilothouse.settings import Settings, read_settings
 from pilothouse.storage.base import Store
@@ -53,7 +54,7 @@ def build_runtime(
     configuration.read_mcp_server_warnings = mcp_server_warnings
     provider = ProviderSetup(settings)
     tracing = tracing_from(environment, ambient, lambda context_id: runtime.contexts.model_in_memory(context_id))
-    registry = Registry(configured_tools(settings, environment, tools))
+    registry = Registry(configured_tools(settings, tools))
     handle = provider.handle()
     folder = configuration.user_file.parent
     scorer = configuration.file.window.scorer
@@ -78,6 +79,7 @@ def build_runtime(
             mcp_servers=_mcp_servers(settings, environment, registry, ambient),
             titles=handle.titles,
             limits=limits or _limits(settings),
+            command_environment=CommandEnvironment.of(environment),
             processors=[*load_processors(configuration.file.processors, folder), *processors],
             **own_scorer,
             private_folders=_private_folders(settings),
@@ -98,9 +100,7 @@ def open_file_store(settings: Settings, ambient: Ambient) -> FileStore:
     return FileStore(settings.data_dir, now=lambda: timestamp(ambient.now()), state_dir=settings.state_dir)
 
 
-def configured_tools(
-    settings: Settings, environment: Mapping[str, str], more_tools: Sequence[Tool[Any]] = ()
-) -> list[Tool[Any]]:
+def configured_tools(settings: Settings, more_tools: Sequence[Tool[Any]] = ()) -> list[Tool[Any]]:
     """Load the built-in tools, those of installed packages, the user's own, and those of a program. From now on, the
     tools that configuration files name are checked against them.
 
@@ -108,7 +108,7 @@ def configured_tools(
     """
     tool_settings = settings.configuration.tools
     own_tools = [tool for path in tool_settings.files for tool in tools_of_file(path)]
-    tools = [*builtin_tools(environment, tool_settings.sandbox), *tools_of_packages(), *own_tools, *more_tools]
+    tools = [*builtin_tools(tool_settings.sandbox), *tools_of_packages(), *own_tools, *more_tools]
     settings.configuration.check_tools({tool.name for tool in tools}, get_args(Category))
     return tools
 

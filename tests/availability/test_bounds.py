@@ -124,8 +124,8 @@ async def test_arguments_that_are_too_long_are_refused_unread(tmp_path: Path) ->
         (Grep(find_ripgrep()), {"pattern": "a", "glob": "*a" * 20_000}),
         (Grep(find_ripgrep()), {"pattern": "a", "path": "a/" * 20_000}),
         (EditFile(), {"path": "a", "edits": [{"old_text": "a", "new_text": "b"}] * 3_000}),
-        (Execute({}), {"command": "echo " + "a" * MAX_COMMAND_CHARACTERS}),
-        (Execute({}), {"command": "".join(f"cd d{number}; cat f{number}; " for number in range(400))}),
+        (Execute(), {"command": "echo " + "a" * MAX_COMMAND_CHARACTERS}),
+        (Execute(), {"command": "".join(f"cd d{number}; cat f{number}; " for number in range(400))}),
     ],
     ids=["a glob of 40 kB", "a path of 40 kB", "3,000 edits", "a long command", "many folders"],
 )

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.shell import command_table, written_words
 from pilothouse.sandbox.shell.classify import _CACHE
 from pilothouse.sandbox.shell.effects import CommandEffect, SimpleCommand
@@ -186,8 +187,8 @@ class CallCounter:
 
 def check(folder: Path, line: str) -> None:
     _CACHE.clear()
-    execute = Execute({"PATH": os.environ["PATH"], "HOME": str(folder)})
-    execute._prepare(ExecuteArguments(command=line), Workspace(folder))
+    environment = CommandEnvironment.of({"PATH": os.environ["PATH"], "HOME": str(folder)})
+    Execute()._prepare(ExecuteArguments(command=line), Workspace(folder, environment=environment))
 
 
 @pytest.mark.parametrize("line", PAIRS.values(), ids=PAIRS)

@@ -4,7 +4,6 @@ watched."""
 import asyncio
 import gc
 import json
-import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
 from itertools import count
@@ -30,7 +29,7 @@ from tests.server.test_access import AccessFixture, access_fixture, named
 from tests.support.scale import LONG, Record
 
 _MEASUREMENTS = 3
-TOOLS = {tool.name: tool for tool in builtin_tools(os.environ)}
+TOOLS = {tool.name: tool for tool in builtin_tools()}
 # Calls over files that are large themselves, beside those made from the schema of every tool.
 LINE = "a b " * 50_000
 SPECIAL: dict[str, list[dict[str, Any]]] = {
@@ -150,7 +149,7 @@ async def test_no_tool_blocks_the_event_loop_on_large_input(tmp_path: Path, name
         workspace.mkdir()
         fill(workspace)
         answers = [*in_rounds(calls_of(TOOLS[name]), name), Answer(text="done")]
-        world = World(workspace, *answers, tools=list(builtin_tools(os.environ)), limits=Limits(call_seconds=1))
+        world = World(workspace, *answers, tools=list(builtin_tools()), limits=Limits(call_seconds=1))
         async with world.runtime:
             return await turn_lag(world, mode)
 

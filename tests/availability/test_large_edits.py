@@ -33,7 +33,7 @@ from pilothouse.tools.base import parse_arguments
 from pilothouse.domain.errors import ToolError
 
 folder, name = sys.argv[1:]
-tool = next(tool for tool in pilothouse.tools.builtin.builtin_tools({}) if tool.name == name)
+tool = next(tool for tool in pilothouse.tools.builtin.builtin_tools() if tool.name == name)
 resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 arguments = parse_arguments(name, tool.parameters, json.load(sys.stdin))

@@ -20,6 +20,7 @@ from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.dependencies import RuntimeDependencies
 from pilothouse.runtime.limits import Limits
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.store import FileStore
 from pilothouse.system.ambient import SystemAmbient, timestamp
@@ -64,7 +65,7 @@ def runtime_of(data: Path, workspace: Path, adapter: Adapter, disk: Disk | None 
     tools: list[Tool[Any]] = [
         NoteTool("change", "mutating", on_run=lambda text: note(effects, text)),
         NoteTool("look", "read_only"),
-        Execute(os.environ),
+        Execute(),
         AskUser(),
     ]
     return Runtime(
@@ -75,6 +76,7 @@ def runtime_of(data: Path, workspace: Path, adapter: Adapter, disk: Disk | None 
             registry=Registry(tools),
             ambient=ambient,
             limits=Limits(delta_spacing=0.002),
+            command_environment=CommandEnvironment.of(os.environ),
             **parts,
         )
     )

@@ -1,7 +1,6 @@
 """Any conversation with any window over 4,096 tokens gets its next answer, and every request fits."""
 
 import asyncio
-import os
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
@@ -117,7 +116,7 @@ class BuiltinToolsWorld(SmallWindowWorld):
     """A world with the tools that come with the runtime, and a small window."""
 
     def __init__(self, workspace: Path, budget: Budget, summaries: str) -> None:
-        tools = [*builtin_tools(os.environ), VerboseTool()]
+        tools = [*builtin_tools(), VerboseTool()]
         model = Model(summary=[_ENDS_OF_SUMMARIES[summaries]] * 500)
         super().__init__(workspace, model=model, budget=budget, tools=tools)
 

@@ -27,7 +27,7 @@ LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
 async def use(workspace: Workspace, command: str, *, confined: bool = True) -> str:
     job = ToolContext(CallId(f"call-{os.urandom(6).hex()}"), workspace, confined=confined)
-    return (await Execute(os.environ).run(ExecuteArguments(command), job)).content
+    return (await Execute().run(ExecuteArguments(command), job)).content
 
 
 @pytest.mark.parametrize("status", [0, 1, 2, 125, 126, 127, 130, 143, 255])

@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 async def run(command: str, folder: Path) -> str:
-    return str((await Execute(os.environ).run(ExecuteArguments(command=command), job(folder))).content)
+    return str((await Execute().run(ExecuteArguments(command=command), job(folder))).content)
 
 
 async def test_a_command_runs_confined_beside_more_files_than_arguments_can_name(folder: Path) -> None:
@@ -61,7 +61,7 @@ async def test_readable_paths_of_a_program_are_computed_off_the_event_loop(
     await run("cat open", folder)
     for ripgrep in (None, find_ripgrep()):
         assert "pear" in await Grep(ripgrep).run(GrepArguments(pattern="pear"), job(folder))
-    await Execute(os.environ, sandbox="workspace").run(ExecuteArguments(command="ls"), job(folder, confined=False))
+    await Execute(sandbox="workspace").run(ExecuteArguments(command="ls"), job(folder, confined=False))
     assert threads
     assert threading.main_thread() not in threads
 

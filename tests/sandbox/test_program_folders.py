@@ -14,6 +14,7 @@ import pytest
 
 from pilothouse.domain.value import CallId
 from pilothouse.sandbox import confinement, processes
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.program_folders import program_paths
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import ToolContext
@@ -69,7 +70,9 @@ class HomeFolder:
             ["/bin/sh", "-c", command],
             cwd=str(self.workspace),
             call_id="a-test",
-            environment=confinement.environment_for("read_only", environment, str(self.workspace)),
+            environment=confinement.environment_for(
+                "read_only", CommandEnvironment.of(environment), str(self.workspace)
+            ),
             confinement=confined,
         )
         output = await running.output.read()
@@ -318,10 +321,9 @@ async def test_a_script_header_does_not_open_the_data_of_the_runtime(tmp_path: P
     (data / "bin/x").write_text("")
     (data / "bin/x").chmod(0o755)
     home.file("bin/a", f"#!{data}/bin/x\n", 0o755)
-    workspace = Workspace(home.workspace, [data])
+    workspace = Workspace(home.workspace, [data], environment=CommandEnvironment.of(home.environment("bin")))
     job = ToolContext(call_id=CallId("a-test"), workspace=workspace, confined=True)
-    tool = Execute(home.environment("bin"))
-    answer = await tool.run(ExecuteArguments(command="cat ../data/lib/credentials.json"), job)
+    answer = await Execute().run(ExecuteArguments(command="cat ../data/lib/credentials.json"), job)
     assert "plum" not in answer.content
 
 

@@ -36,8 +36,8 @@ def runs(command: str, **more: Any) -> Answer:
     return call_answer(("execute", {"command": command, **more}))
 
 
-def world(root: Path, *answers: Answer, environment: dict[str, str] | None = None, **parts: Any) -> World:
-    return World(root, *answers, tools=builtin_tools(environment or os.environ), **parts)
+def world(root: Path, *answers: Answer, **parts: Any) -> World:
+    return World(root, *answers, tools=builtin_tools(), **parts)
 
 
 async def waiting(here: World, mode: str = "supervised") -> tuple[ContextId, list[CallRecord]]:
@@ -305,7 +305,7 @@ async def test_only_our_file_tools_may_call_an_argument_the_content_of_a_file(tm
         call_answer(("write_file", {"path": "a", "content": text})),
         DONE,
     )
-    here = World(tmp_path, *answers, tools=[*builtin_tools(os.environ), publish])
+    here = World(tmp_path, *answers, tools=[*builtin_tools(), publish])
     _, (foreign,) = await waiting(here)
     _, (own,) = await waiting(here)
     assert foreign.dangerous == ("padding", "unusual blanks", "look-alike letters")

@@ -19,7 +19,7 @@ from pilothouse.tools.builtin import builtin_tools
 from tests.support.assertions import present
 from tests.support.mcp_tools import world_with_tools
 
-TOOLS = {tool.name: tool for tool in builtin_tools(os.environ)}
+TOOLS = {tool.name: tool for tool in builtin_tools()}
 DONE = Answer(text="done")
 LISTED = sorted({path for program in programs() for path in program.paths})
 DAILY = (

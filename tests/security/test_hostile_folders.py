@@ -240,9 +240,10 @@ async def test_variables_that_make_programs_run_something_are_not_passed_on(
     planted |= {name: str(tmp_path / "gitconfig") for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")}
     monkeypatch.setenv("RIPGREP_CONFIG_PATH", planted["RIPGREP_CONFIG_PATH"])
     requested = calls(("execute", {"command": PLAIN}), ("grep", {"pattern": "needle"}), ("undo", {}))
-    tools = builtin_tools({**environment(folder), "PATH": f"{os.environ['PATH']}:{TOOLS}", **planted})
+    variables = {**environment(folder), "PATH": f"{os.environ['PATH']}:{TOOLS}", **planted}
     for mode in ("agent", "review"):
-        world = World(folder.root, requested, DONE, tools=tools, store=MemoryStore(tmp_path / "kept"))
+        store = MemoryStore(tmp_path / "kept")
+        world = World(folder.root, requested, DONE, tools=builtin_tools(), store=store, environment=variables)
         context_id = await world.start(mode)
         await world.turn(context_id)
         assert {record.status for record in await world.dependencies.store.calls(context_id)} >= {"executed"}

@@ -96,9 +96,7 @@ def execute(command: str, **more: Any) -> Answer:
 @asynccontextmanager
 async def at_work(tmp_path: Path, *answers: Answer, **limits: Any) -> AsyncIterator[tuple[World, ContextId]]:
     root = tmp_path / "work"
-    world = World(
-        root, *answers, tools=builtin_tools(os.environ), store=MemoryStore(tmp_path / "kept"), limits=Limits(**limits)
-    )
+    world = World(root, *answers, tools=builtin_tools(), store=MemoryStore(tmp_path / "kept"), limits=Limits(**limits))
     async with world.runtime:
         yield world, await world.start("agent")
 
@@ -199,7 +197,7 @@ from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 job = ToolContext(call_id=CallId("call"), workspace=Workspace(Path(sys.argv[1])))
-asyncio.run(Execute(os.environ).run(ExecuteArguments(sys.argv[2]), job))
+asyncio.run(Execute().run(ExecuteArguments(sys.argv[2]), job))
 """
 
 

@@ -16,6 +16,7 @@ from pilothouse.domain.promises import Kernel
 from pilothouse.domain.value import CallId
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.request.ocr import read_text
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.workspace import Mount, Root, Workspace
 from pilothouse.testing.world import World
 from pilothouse.tools.base import ToolContext
@@ -40,10 +41,15 @@ def data_in(folder: Path) -> Path:
     return data
 
 
+def environment(path: str = PATH) -> CommandEnvironment:
+    return CommandEnvironment.of({**os.environ, "PATH": path})
+
+
 async def use(
     workspace: Workspace, command: str, *, path: str = PATH, kernel: Kernel | None = None, confined: bool = False
 ) -> str:
-    tool = Execute({**os.environ, "PATH": path}, "off" if confined else "workspace", kernel)
+    tool = Execute("off" if confined else "workspace", kernel)
+    workspace.environment = environment(path)
     job = ToolContext(CallId(f"call-{os.urandom(6).hex()}"), workspace, confined=confined)
     return (await tool.run(ExecuteArguments(command), job)).content
 
@@ -166,11 +172,11 @@ INCOMPLETE = [Kernel(landlock=7), Kernel(filter=True), Kernel(landlock=2), Kerne
 async def test_without_full_confinement_only_strict_commands_run_without_approval(
     tmp_path: Path, kernel: Kernel
 ) -> None:
-    tool = Execute({**os.environ, "PATH": PATH}, kernel=kernel)
-    workspace = Workspace(tmp_path)
+    tool = Execute(kernel=kernel)
+    workspace = Workspace(tmp_path, environment=environment())
     effects = [(await tool.prepare(ExecuteArguments(line), workspace)).effect for line in ("git status", "ls")]
     assert effects == ["mutating", "read_only"]
-    whole = Execute({**os.environ, "PATH": PATH}, kernel=Kernel(landlock=1, filter=True))
+    whole = Execute(kernel=Kernel(landlock=1, filter=True))
     assert (await whole.prepare(ExecuteArguments("git status"), workspace)).effect == "read_only"
 
 
@@ -188,12 +194,12 @@ async def test_without_full_confinement_a_program_that_the_folder_chooses_asks(
     for name in ("jq", "grep"):
         (shims / name).write_text("#!/usr/bin/env bash\nexec asdf exec\n")
         (shims / name).chmod(0o755)
-    here, workspace = Execute({**os.environ, "PATH": f"{shims}:{PATH}"}, kernel=kernel), Workspace(work)
-    assert (await here.prepare(ExecuteArguments(line), workspace)).effect == "mutating"
+    tool, workspace = Execute(kernel=kernel), Workspace(work, environment=environment(f"{shims}:{PATH}"))
+    assert (await tool.prepare(ExecuteArguments(line), workspace)).effect == "mutating"
     with pytest.raises(ToolError, match="incomplete"):
         await use(workspace, line, confined=True, kernel=kernel, path=f"{shims}:{PATH}")
-    without_shims = Execute({**os.environ, "PATH": PATH}, kernel=kernel)
-    assert (await without_shims.prepare(ExecuteArguments(line), workspace)).effect == "read_only"
+    without_shims = Workspace(work, environment=environment())
+    assert (await tool.prepare(ExecuteArguments(line), without_shims)).effect == "read_only"
 
 
 @pytest.mark.parametrize(("kernel", "status"), [(Kernel(landlock=5), "pending"), (Kernel(1, filter=True), "executed")])
@@ -201,7 +207,8 @@ async def test_review_asks_about_commands_that_the_kernel_cannot_confine(
     tmp_path: Path, kernel: Kernel, status: str
 ) -> None:
     request = Answer(calls=(ScriptedCall(tool="execute", arguments={"command": "git --version; git status"}),))
-    world = World(tmp_path, request, Answer(text="done"), tools=[Execute({**os.environ, "PATH": PATH}, kernel=kernel)])
+    variables = {**os.environ, "PATH": PATH}
+    world = World(tmp_path, request, Answer(text="done"), tools=[Execute(kernel=kernel)], environment=variables)
     async with world.runtime:
         context_id = await world.start("review")
         await world.runtime.messages.send(context_id, "go")

@@ -22,6 +22,7 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.domain.promises import Kernel
 from pilothouse.domain.value import CallId
 from pilothouse.sandbox import confinement, processes
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.workspace import Root, Workspace
 from pilothouse.tools.base import ToolContext
@@ -55,7 +56,7 @@ PACKAGES = str(Path(processes.__file__).parents[2])
 
 def run(command: str, folder: Path, confined: Confinement, user: int | None) -> str:
     """Run a command under a supervisor, as a user, and return its output. No process of it is left afterwards."""
-    environment = processes.clean_environment({"PATH": PATH, "HOME": str(folder), "LANG": "C.UTF-8"})
+    environment = CommandEnvironment.of({"PATH": PATH, "HOME": str(folder), "LANG": "C.UTF-8"})
     kernel = [str(confined.kernel.landlock), str(int(confined.kernel.filter))]
     python = [sys.executable, "-I", "-S", "-B", "-c", AS_USER, PACKAGES, str(user)]
     variables = {
@@ -414,8 +415,9 @@ def test_git_reports_the_repository_in_the_sandbox(user: int | None, bait: Path)
 
 
 async def use(workspace: Workspace, command: str, *, confined: bool = False, **options: Any) -> str:
-    environment = {**os.environ, "PATH": PATH, "HOME": "/nonexistent", **options.pop("environment", {})}
-    tool = Execute(environment, **options)
+    variables = {**os.environ, "PATH": PATH, "HOME": "/nonexistent", **options.pop("environment", {})}
+    workspace.environment = CommandEnvironment.of(variables)
+    tool = Execute(**options)
     job = ToolContext(call_id=CallId(f"call-{os.getpid()}"), workspace=workspace, seconds=SECONDS, confined=confined)
     return (await tool.run(ExecuteArguments(command), job)).content
 
@@ -568,8 +570,9 @@ async def test_a_command_that_runs_without_approval_cannot_read_the_runtimes_dat
     with place(None) as base:
         (base / "work/data").mkdir()
         (base / "work/data/tokens.json").write_text('{"local": "planted"}')
-        workspace = Workspace(base / "work", private=[base / "work/data"])
-        tool = Execute({**os.environ, "PATH": PATH})
+        environment = CommandEnvironment.of({**os.environ, "PATH": PATH})
+        workspace = Workspace(base / "work", private=[base / "work/data"], environment=environment)
+        tool = Execute()
         for command in ("cat data/tokens.json", "cat *", "grep -r local .", "cat dat?/tok*"):
             prepared = await tool.prepare(ExecuteArguments(command), workspace)
             runs_by_itself = prepared.violation is None and prepared.effect == "read_only"

@@ -48,7 +48,7 @@ async def conversation_text(world: World, context_id: str) -> str:
 
 async def test_output_of_a_command_is_in_no_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    world = World(tmp_path, runs(PRINTS), DONE, tools=builtin_tools(os.environ))
+    world = World(tmp_path, runs(PRINTS), DONE, tools=builtin_tools())
     context_id = await world.start("agent")
     await world.turn(context_id)
     assert KEYS[0] in await conversation_text(world, context_id)
@@ -57,7 +57,7 @@ async def test_output_of_a_command_is_in_no_log(tmp_path: Path, caplog: pytest.L
 
 @pytest.mark.xfail(strict=True, reason="what looks like a key is not hidden from the conversation; this is not built")
 async def test_text_that_looks_like_a_key_is_hidden_in_the_conversation(tmp_path: Path) -> None:
-    world = World(tmp_path, runs(PRINTS), DONE, tools=builtin_tools(os.environ))
+    world = World(tmp_path, runs(PRINTS), DONE, tools=builtin_tools())
     context_id = await world.start("agent")
     await world.turn(context_id)
     text = await conversation_text(world, context_id)
@@ -94,7 +94,7 @@ async def test_in_plan_and_review_nothing_is_sent_out(tmp_path: Path, command: s
     """None of the lines only reads, so none runs without approval."""
     assert not classify(command).read_only
     for mode, status in (("plan", "denied"), ("review", "pending"), ("ask", "denied")):
-        world = World(tmp_path, runs(command), DONE, tools=builtin_tools(os.environ))
+        world = World(tmp_path, runs(command), DONE, tools=builtin_tools())
         context_id = await world.start(mode)
         await world.turn(context_id)
         (record,) = await world.dependencies.store.calls(context_id)
@@ -103,12 +103,12 @@ async def test_in_plan_and_review_nothing_is_sent_out(tmp_path: Path, command: s
 
 def test_no_tool_of_ours_takes_an_address() -> None:
     """Without such a tool, no redirect to another host and no endless download is possible."""
-    names = {tool.name for tool in builtin_tools({})}
+    names = {tool.name for tool in builtin_tools()}
     assert names == {
         *("read_file", "list_directory", "glob", "grep", "write_file", "edit_file", "notebook_edit", "execute", "undo"),
         *("ask_user", "delegate"),
     }
-    for tool in builtin_tools({}):
+    for tool in builtin_tools():
         fields = getattr(tool.parameters, "__struct_fields__", ())
         assert not {"url", "uri", "host", "address"} & set(fields)
 
@@ -172,7 +172,7 @@ def _writes(path: str, content: str) -> Answer:
 
 async def test_an_export_contains_no_data_of_the_runtime(tmp_path: Path) -> None:
     planted = {**os.environ, "OPENAI_API_KEY": "planted-key", "PILOTHOUSE_TOKEN": "planted-token"}
-    world = World(tmp_path, runs("env; echo told"), DONE, tools=builtin_tools(planted))
+    world = World(tmp_path, runs("env; echo told"), DONE, tools=builtin_tools(), environment=planted)
     context_id = await world.start("agent")
     await world.turn(context_id)
     data = b"".join([piece async for piece in world.runtime.exports.create(context_id)])
@@ -182,7 +182,7 @@ async def test_an_export_contains_no_data_of_the_runtime(tmp_path: Path) -> None
 
 @pytest.mark.xfail(strict=True, reason="an export holds what was said, as it was said; keys in it are not hidden")
 async def test_an_export_hides_text_that_looks_like_a_key(tmp_path: Path) -> None:
-    world = World(tmp_path, runs(PRINTS), DONE, tools=builtin_tools(os.environ))
+    world = World(tmp_path, runs(PRINTS), DONE, tools=builtin_tools())
     context_id = await world.start("agent")
     await world.turn(context_id)
     data = b"".join([piece async for piece in world.runtime.exports.create(context_id)])
@@ -240,7 +240,7 @@ def test_no_module_imports_a_serializer_that_can_run_code() -> None:
 async def test_a_stored_call_cannot_define_a_tool(tmp_path: Path) -> None:
     """A call record names a tool; a name that is none of ours is a call that failed."""
     call: Any = ScriptedCall(tool="os.system", arguments={"command": "touch PWNED"})
-    world = World(tmp_path, Answer(calls=(call,)), DONE, tools=builtin_tools(os.environ))
+    world = World(tmp_path, Answer(calls=(call,)), DONE, tools=builtin_tools())
     context_id = await world.start("agent")
     await world.turn(context_id)
     (record,) = await world.dependencies.store.calls(context_id)
@@ -309,4 +309,4 @@ async def test_a_command_that_names_something_else_is_not_refused(tmp_path: Path
     (tmp_path / "data/out/1.txt").write_text("given on purpose")
     workspace = Workspace(tmp_path, [tmp_path / "data"], [Root(tmp_path / "data/out")])
     line = command.replace("{data}", str(tmp_path / "data")).replace("{output}", "out/1.txt")
-    assert (await Execute(os.environ).prepare(ExecuteArguments(line), workspace)).violation is None
+    assert (await Execute().prepare(ExecuteArguments(line), workspace)).violation is None

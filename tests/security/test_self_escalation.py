@@ -125,7 +125,7 @@ NEVER = (".git/hooks/pre-commit", ".git/config", "sub/.git/hooks/x", ".bashrc", 
 
 
 async def test_files_that_other_programs_run_need_approval_in_agent_mode_and_under_any_rule(tmp_path: Path) -> None:
-    world = World(tmp_path, call_answer(*map(writes, RUNS_CODE)), DONE, tools=builtin_tools(os.environ))
+    world = World(tmp_path, call_answer(*map(writes, RUNS_CODE)), DONE, tools=builtin_tools())
     context_id = await world.start("agent")
     await world.runtime.rules.give("allow", Scope(tool="write_file"), context_id=context_id)
     await world.turn(context_id)
@@ -137,7 +137,7 @@ async def test_files_that_other_programs_run_need_approval_in_agent_mode_and_und
 
 async def test_start_up_files_of_the_person_are_refused_in_every_mode(tmp_path: Path) -> None:
     for mode in ("agent", "supervised", "review", "plan"):
-        world = World(tmp_path, call_answer(*map(writes, NEVER)), DONE, tools=builtin_tools(os.environ))
+        world = World(tmp_path, call_answer(*map(writes, NEVER)), DONE, tools=builtin_tools())
         context_id = await world.start(mode)
         await world.turn(context_id)
         assert {record.status for record in await world.dependencies.store.calls(context_id)} == {"denied"}
@@ -183,7 +183,7 @@ async def test_a_command_that_plainly_writes_such_a_file_is_refused_in_every_mod
         (tmp_path / name).write_text("a\n")
     before = tree(tmp_path)
     for mode in ("agent", "supervised", "review"):
-        world = World(tmp_path, call_answer(runs(command)), DONE, tools=builtin_tools(os.environ))
+        world = World(tmp_path, call_answer(runs(command)), DONE, tools=builtin_tools())
         context_id = await world.start(mode)
         await world.turn(context_id)
         (record,) = await world.dependencies.store.calls(context_id)
@@ -214,7 +214,7 @@ async def test_settings_written_by_a_script_have_no_effect_without_trust(tmp_pat
 async def test_a_command_that_is_kept_to_its_workspace_does_not_write_what_is_protected_in_it(tmp_path: Path) -> None:
     (tmp_path / ".git/hooks").mkdir(parents=True)
     line = 'python3 -c \'open(".gi" + "t/hooks/pre-commit", "w")\''
-    world = World(tmp_path, call_answer(runs(line)), DONE, tools=builtin_tools(os.environ, "workspace"))
+    world = World(tmp_path, call_answer(runs(line)), DONE, tools=builtin_tools("workspace"))
     await world.turn(await world.start("agent"))
     assert not (tmp_path / ".git/hooks/pre-commit").exists()
 
@@ -225,7 +225,8 @@ async def test_a_command_that_is_kept_to_its_workspace_does_not_write_what_is_pr
 async def test_no_command_is_given_the_token_or_a_key(tmp_path: Path) -> None:
     planted = {"PILOTHOUSE_TOKEN": "planted", "OPENAI_API_KEY": "planted", "AWS_SECRET_ACCESS_KEY": "planted"}
     line = "env; cat /proc/self/environ; printenv; set; cat /proc/$PPID/environ; export -p"
-    world = World(tmp_path, call_answer(runs(line)), DONE, tools=builtin_tools({**os.environ, **planted}))
+    environment = {**os.environ, **planted}
+    world = World(tmp_path, call_answer(runs(line)), DONE, tools=builtin_tools(), environment=environment)
     context_id = await world.start("agent")
     await world.turn(context_id)
     messages = "".join(getattr(message, "content", "") for message in await world.runtime.messages.read(context_id))
@@ -238,7 +239,7 @@ async def test_a_command_cannot_switch_its_own_mode_even_with_the_token(tmp_path
     root = tmp_path / "proj"
     root.mkdir()
     (root / "call.py").write_text("import urllib.request, sys\nurllib.request.urlopen(sys.argv[1])\n")
-    world = World(root, tools=builtin_tools(os.environ))
+    world = World(root, tools=builtin_tools())
     async with world.runtime, Served(world.runtime, [root]) as served:
         context_id = await world.start(mode)
         url = f"{served.url}/api/contexts/{context_id}/mode"
@@ -277,7 +278,7 @@ async def test_claims_of_the_model_about_its_mode_have_no_effect(tmp_path: Path,
     (tmp_path / "said.txt").write_text(text)
     reads = ("read_file", {"path": "said.txt"})
     calls = Answer(text=text, calls=(ScriptedCall(tool=reads[0], arguments=reads[1]),))
-    world = World(tmp_path, calls, Answer(text=text), call_answer(writes("x")), DONE, tools=builtin_tools(os.environ))
+    world = World(tmp_path, calls, Answer(text=text), call_answer(writes("x")), DONE, tools=builtin_tools())
     context_id = await world.start("plan")
     await world.turn(context_id, text)
     await world.turn(context_id)
@@ -299,9 +300,7 @@ async def test_no_tool_reaches_the_stored_mode(tmp_path: Path) -> None:
         ("edit_file", {"path": f"{path}/metadata.json", "edits": [{"old_text": "plan", "new_text": "agent"}]}),
         ("read_file", {"path": "data/trust.json"}),
     )
-    world = World(
-        tmp_path, calls, DONE, store=store, private_folders=[tmp_path / "data"], tools=builtin_tools(os.environ)
-    )
+    world = World(tmp_path, calls, DONE, store=store, private_folders=[tmp_path / "data"], tools=builtin_tools())
     context_id = await world.start("agent")
     await world.turn(context_id)
     messages = "".join(getattr(message, "content", "") for message in await world.runtime.messages.read(context_id))

@@ -13,6 +13,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.git_configuration import is_address
 from pilothouse.domain.value import CallId
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
@@ -73,13 +74,12 @@ async def breaks_promise(
     project: Project, line: str, change: Callable[[], object] = lambda: None, cwd: str = "."
 ) -> bool:
     """Whether the card is silent, and hostile code runs that a change after the card, or the line itself, put there."""
-    execute = Execute({"PATH": project.path, "HOME": str(project.home), "LANG": "C.UTF-8"})
-    arguments = ExecuteArguments(command=line, cwd=cwd)
-    preview = await execute.prepare(arguments, Workspace(project.root))
+    environment = CommandEnvironment.of({"PATH": project.path, "HOME": str(project.home), "LANG": "C.UTF-8"})
+    arguments, execute = ExecuteArguments(command=line, cwd=cwd), Execute()
+    preview = await execute.prepare(arguments, Workspace(project.root, environment=environment))
     change()
-    context = ToolContext(
-        call_id=CallId("call"), workspace=Workspace(project.root), content_hash=preview.content_hash, seconds=20
-    )
+    workspace = Workspace(project.root, environment=environment)
+    context = ToolContext(call_id=CallId("call"), workspace=workspace, content_hash=preview.content_hash, seconds=20)
     refusal = None
     try:
         await execute.run(arguments, context)
@@ -444,14 +444,13 @@ async def test_a_folder_that_becomes_a_link(project: Project, line: str) -> None
 
 async def test_a_line_that_needs_a_warning_only_when_it_starts_is_stopped(project: Project) -> None:
     """The same file, behind a link that may lead elsewhere at any time."""
-    execute = Execute({"PATH": SYSTEM_PATH, "HOME": str(project.home)})
-    arguments = ExecuteArguments(command="./plain.sh")
-    preview = await execute.prepare(arguments, Workspace(project.root))
+    environment = CommandEnvironment.of({"PATH": SYSTEM_PATH, "HOME": str(project.home)})
+    arguments, execute = ExecuteArguments(command="./plain.sh"), Execute()
+    workspace = Workspace(project.root, environment=environment)
+    preview = await execute.prepare(arguments, workspace)
     (project.root / "plain.sh").rename(project.root / "moved.sh")
     (project.root / "plain.sh").symlink_to("moved.sh")
-    context = ToolContext(
-        call_id=CallId("call"), workspace=Workspace(project.root), content_hash=preview.content_hash, seconds=20
-    )
+    context = ToolContext(call_id=CallId("call"), workspace=workspace, content_hash=preview.content_hash, seconds=20)
     with pytest.raises(ToolError) as refusal:
         await execute.run(arguments, context)
     assert refusal.value.reason.code is Code.COMMAND_FILES_CHANGED

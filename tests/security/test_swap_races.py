@@ -31,7 +31,7 @@ from tests.support.scale import HANG_SECONDS, LONG, Record
 
 SECRET = "the secret of the outside"
 NOTEBOOK = json.dumps({"cells": [{"cell_type": "code", "source": ["mine"]}], "nbformat": 4, "nbformat_minor": 4})
-TOOLS = Registry(builtin_tools(os.environ)).tools
+TOOLS = Registry(builtin_tools()).tools
 PATH = "spot/deep/f"
 CALLS: dict[str, dict[str, Any]] = {
     "read_file": {"path": PATH},

@@ -33,7 +33,7 @@ from tests.support.scale import HANG_SECONDS
 
 SECRET = "the secret"
 DONE = Answer(text="done")
-TOOLS = Registry(builtin_tools(os.environ)).tools
+TOOLS = Registry(builtin_tools()).tools
 NOTEBOOK = json.dumps({"cells": [{"cell_type": "code", "source": [SECRET]}], "nbformat": 4, "nbformat_minor": 4})
 MAX_TOOL_SECONDS = 5
 GROWTH_AT_MOST = 64 * 1024 * 1024
@@ -310,7 +310,7 @@ async def test_a_line_that_plainly_writes_what_is_protected_is_refused_wherever_
 async def test_the_folder_of_one_command_does_not_carry_over_to_the_next(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     calls = [{"command": "cd sub; pwd"}, {"command": "pwd"}, {"command": "echo x > here", "cwd": "sub"}]
-    world = World(tmp_path, *(_asks(("execute", call)) for call in calls), DONE, tools=builtin_tools(os.environ))
+    world = World(tmp_path, *(_asks(("execute", call)) for call in calls), DONE, tools=builtin_tools())
     context_id = await world.start()
     await world.turn(context_id)
     assert (tmp_path / "sub/here").exists()
@@ -334,7 +334,7 @@ async def test_a_link_that_a_command_created_leads_no_tool_outside(tmp_path: Pat
     before = tree(outside)
     links = "ln -s ../outside away; ln -s ../outside/new leaf"
     through = [(name, arguments_for(path)[name]) for name in NAMES for path in ("away/x", "leaf", "away/new/deep")]
-    world = World(root, _asks(("execute", {"command": links})), _asks(*through), DONE, tools=builtin_tools(os.environ))
+    world = World(root, _asks(("execute", {"command": links})), _asks(*through), DONE, tools=builtin_tools())
     context_id = await world.start("agent")
     await world.turn(context_id)
     records = (await world.dependencies.store.calls(context_id))[1:]
@@ -353,7 +353,7 @@ async def test_a_rule_that_denies_a_folder_applies_through_a_link(tmp_path: Path
     before = tree(tmp_path)
     paths = ["notes.txt", "other/secrets.env", "other"]
     calls = [(name, arguments_for(path)[name]) for path in paths]
-    world = World(tmp_path, _asks(*calls), DONE, tools=builtin_tools(os.environ))
+    world = World(tmp_path, _asks(*calls), DONE, tools=builtin_tools())
     context_id = await world.start("agent")
     await world.runtime.rules.give("deny", Scope(folder="keys"), context_id=context_id)
     await world.turn(context_id)
@@ -543,7 +543,7 @@ async def test_every_path_in_a_line_is_held_to_the_workspace(tmp_path: Path) -> 
     (tmp_path / "secret").write_text(SECRET)
     lines = ["cat f ../secret", f"head -n1 f f {tmp_path}/secret", "grep -h . f ../secret f", "cat f < ../secret"]
     calls = [("execute", {"command": line}) for line in lines]
-    world = World(root, _asks(*calls), DONE, tools=builtin_tools(os.environ))
+    world = World(root, _asks(*calls), DONE, tools=builtin_tools())
     context_id = await world.start("review")
     await world.turn(context_id)
     messages = "".join(getattr(message, "content", "") for message in await world.runtime.messages.read(context_id))

@@ -14,6 +14,7 @@ import pytest
 from pilothouse.domain.promises import Kernel
 from pilothouse.domain.value import CallId
 from pilothouse.sandbox import confinement, landlock, system_calls
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.workspace import Root, Workspace
 from pilothouse.tools.base import ToolContext
@@ -131,10 +132,11 @@ async def test_a_confined_command_reads_no_folder_of_another_user(tmp_path: Path
     for name in ("mine", "theirs"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "plan.txt").write_text(f"plan: {name}\n")
-    tool = Execute({"PATH": "/usr/bin:/bin", "HOME": "/"}, sandbox="workspace")
+    environment = CommandEnvironment.of({"PATH": "/usr/bin:/bin", "HOME": "/"})
+    tool = Execute(sandbox="workspace")
     job = ToolContext(
         call_id=CallId("c1"),
-        workspace=Workspace(tmp_path, foreign_roots=[tmp_path / "theirs"]),
+        workspace=Workspace(tmp_path, foreign_roots=[tmp_path / "theirs"], environment=environment),
         confined=confined,
         seconds=20,
     )

@@ -29,7 +29,7 @@ Events = list[tuple[str, Any]]
 async def chat_client(
     workspace: Path, *answers: Answer, language: str = "en", **options: Any
 ) -> AsyncIterator[tuple[World, Client, Served]]:
-    world = World(workspace, *answers, tools=[*builtin_tools({}), *options.pop("tools", ())], **options)
+    world = World(workspace, *answers, tools=[*builtin_tools(), *options.pop("tools", ())], **options)
     async with (
         world.runtime,
         Served(world.runtime, [workspace]) as served,

@@ -25,7 +25,6 @@ from pilothouse.settings import read_settings
 from pilothouse.testing.served import Served
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from pilothouse.tools.builtin.execute import Execute
 from pilothouse.tools.function_tools import tools_of_file, tools_of_packages
 from pilothouse.tools.registry import Registry
 from tests.support.live_contexts import live_context
@@ -270,8 +269,8 @@ async def test_a_program_of_the_workspace_is_not_white_listed(tmp_path: Path) ->
     bin_folder.mkdir(parents=True)
     (bin_folder / "mytool").write_text("#!/bin/sh\ntouch ran\n")
     (bin_folder / "mytool").chmod(0o755)
-    tools = [Execute({"PATH": f"{bin_folder}:{os.environ['PATH']}"})]
-    world = world_with_tools(tmp_path, runs("mytool"), DONE, tools=tools)
+    environment = {"PATH": f"{bin_folder}:{os.environ['PATH']}"}
+    world = world_with_tools(tmp_path, runs("mytool"), DONE, environment=environment)
     async with world.runtime:
         context_id = await world.start("agent")
         await world.turn(context_id)

@@ -1,6 +1,5 @@
 """The prompt says about the offered tools what the gate decides, in every mode."""
 
-import os
 import re
 from pathlib import Path
 
@@ -38,7 +37,7 @@ async def request_in(
 ) -> tuple[World, ModelRequest, PolicySnapshot]:
     """A request of a world with all built-in tools."""
     modes = with_plan_commands(Modes()) if mode == ALL_MODES["plan with commands"] else Modes([READS_FREELY])
-    tools = [*builtin_tools(os.environ), NoteTool("unsure", "mutating")]
+    tools = [*builtin_tools(), NoteTool("unsure", "mutating")]
     world = World(folder, DONE, tools=tools, modes=modes, personas=lambda _: Personas([NO_COMMANDS]))
     context_id = await world.runtime.contexts.create(folder, mode=mode.name, persona=persona)
     await world.turn(context_id)

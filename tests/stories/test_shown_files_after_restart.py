@@ -13,6 +13,7 @@ from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
 from tests.stories.test_shown_files import SHOWN, SWAPPED, approve, approve_edited, elevate, switch
 
+ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
 RELEASES = {"approved": approve, "edited": approve_edited, "switched": switch, "elevated": elevate}
 
 
@@ -24,15 +25,17 @@ async def test_after_a_restart_a_waiting_script_runs_only_unchanged(
     script = tmp_path / "run.sh"
     script.write_text(SHOWN)
     script.chmod(0o755)
-    tools = builtin_tools({"PATH": "/usr/bin:/bin"})
+    tools = builtin_tools()
     store, blocking_tool = MemoryStore(), NoteTool("change", "mutating", hold=True)
     change = ScriptedCall(tool="change", arguments={"text": "x"})
     calls = (change, ScriptedCall(tool="execute", arguments={"command": "./run.sh"}))
-    killed = World(tmp_path, Answer(calls=calls), store=store, tools=[*tools, blocking_tool])
+    killed = World(tmp_path, Answer(calls=calls), store=store, tools=[*tools, blocking_tool], environment=ENVIRONMENT)
     context_id = await killed.start("agent")
     await killed.runtime.messages.send(context_id, "go")
     await blocking_tool.started.wait()
-    again = World(tmp_path, Answer(text="Done."), store=copy.deepcopy(store), tools=tools, ids_from=1000)
+    again = World(
+        tmp_path, Answer(text="Done."), store=copy.deepcopy(store), tools=tools, ids_from=1000, environment=ENVIRONMENT
+    )
     await killed.runtime.close()
     async with again.runtime:
         (call,) = await again.runtime.calls.pending(context_id)

@@ -26,7 +26,6 @@ from pilothouse.sandbox.workspace import Root
 from pilothouse.testing.world import World
 from pilothouse.tools.artifacts import ArtifactFolder
 from pilothouse.tools.builtin.delegate import Delegate
-from pilothouse.tools.builtin.execute import Execute
 from pilothouse.tools.undo import comparison, tree
 from pilothouse.tools.undo.baseline import Baseline
 from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry
@@ -780,10 +779,7 @@ async def test_undo_of_a_command_needs_no_git(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     for name in ("bash", "sh", "cat"):
         (tmp_path / "bin" / name).symlink_to(shutil.which(name) or "")
-    tools = [tool for tool in builtin_tools_for_world() if tool.name != "execute"]
-    world = world_with_tools(
-        tmp_path, runs("echo x > b"), DONE, tools=[*tools, Execute({"PATH": str(tmp_path / "bin")})]
-    )
+    world = world_with_tools(tmp_path, runs("echo x > b"), DONE, environment={"PATH": str(tmp_path / "bin")})
     async with world.runtime:
         context_id = await done(world)
         assert await undo_last(world, context_id) == ["b"]

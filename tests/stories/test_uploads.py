@@ -264,7 +264,7 @@ async def test_a_command_reads_uploads_wherever_the_data_directory_lies(tmp_path
 async def test_a_command_that_is_confined_to_the_workspace_reads_uploads_and_cannot_write_them(tmp_path: Path) -> None:
     others = [tool for tool in builtin_tools_for_world() if tool.name != "execute"]
     change = 'echo x > "$PILOTHOUSE_UPLOADS/data.csv"; rm "$PILOTHOUSE_UPLOADS"/*'
-    tools = [*others, Execute(os.environ, sandbox="workspace")]
+    tools = [*others, Execute(sandbox="workspace")]
     world = world_with_tools(tmp_path, runs(SHOW), runs(change), DONE, tools=tools)
     async with world.runtime:
         context_id = await world.start()

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -41,7 +40,7 @@ def writes(path: str, content: str) -> Answer:
 
 def builtin_tools_for_world() -> list[Tool[Any]]:
     """The built-in tools, without those that the world has already."""
-    return [tool for tool in builtin_tools(os.environ) if tool.name not in ("ask_user", "delegate")]
+    return [tool for tool in builtin_tools() if tool.name not in ("ask_user", "delegate")]
 
 
 def files_at(folder: Path) -> FileStore:

@@ -58,7 +58,7 @@ def test_a_file_its_owner_may_not_write_is_asked_for(tmp_path: Path, mode: int) 
 
 async def test_a_read_only_file_waits_for_the_person_even_in_agent(tmp_path: Path) -> None:
     read_only(tmp_path / "a", "old")
-    world = World(tmp_path, call_answer(writes("a")), DONE, tools=builtin_tools(os.environ))
+    world = World(tmp_path, call_answer(writes("a")), DONE, tools=builtin_tools())
     context_id = await world.start("agent")
     await world.turn(context_id)
     (pending,) = await world.runtime.calls.pending(context_id)

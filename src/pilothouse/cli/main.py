@@ -130,7 +130,7 @@ def _print_file_error(error: OSError, language: Language, status: ExitCode) -> i
 async def _run_without_runtime(options: argparse.Namespace, settings: Settings) -> int:
     """Run a command that needs no runtime. Raises: PilothouseError, OSError."""
     if options.command in ("config", "trust"):
-        configured_tools(settings, os.environ)
+        configured_tools(settings)
     match options.command:
         case "config":
             return _show_configuration(options, settings)

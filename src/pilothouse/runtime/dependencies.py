@@ -30,6 +30,7 @@ from pilothouse.runtime.events.hub import Hub
 from pilothouse.runtime.events.signal_bus import SignalBus
 from pilothouse.runtime.limits import Limits
 from pilothouse.runtime.ownership.ownership import Ownership, SoleProcess
+from pilothouse.sandbox.command_environment import NOTHING_INHERITED, CommandEnvironment
 from pilothouse.sandbox.workspace import Root
 from pilothouse.storage.base import Store
 from pilothouse.system.ambient import Ambient, timestamp
@@ -160,6 +161,8 @@ class RuntimeDependencies:
     """None: the model gets no overview of the workspace unless the person adds one."""
     titles: TitleModel | None = None
     limits: Limits = Limits()
+    command_environment: CommandEnvironment = NOTHING_INHERITED
+    """The environment of commands."""
     private_folders: Sequence[Path] = ()
     """The runtime's own folders, which no tool may touch."""
     roots: Sequence[Path] = ()

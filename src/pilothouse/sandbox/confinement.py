@@ -15,6 +15,7 @@ from pilothouse.domain.promises import Kernel
 from pilothouse.domain.system_programs import is_fixed_folder
 from pilothouse.domain.value import Value
 from pilothouse.sandbox import landlock, seccomp
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.program_folders import SYSTEM, program_paths
 
 Kind = Literal["no", "read_only", "workspace"]
@@ -147,18 +148,18 @@ def path_outside_workspace(path: str, workspace: str) -> str:
     return ":".join(entry for entry in entries if not _is_within(os.path.realpath(entry), workspace)) or os.defpath
 
 
-def environment_for(kind: Kind, environment: Mapping[str, str], workspace: str) -> dict[str, str]:
-    """The environment of a command. A read-only command finds no program of the workspace by its name, and its git
+def environment_for(kind: Kind, environment: CommandEnvironment, workspace: str) -> dict[str, str]:
+    """The variables of a command. A read-only command finds no program of the workspace by its name, and its git
     starts as few other programs as possible."""
     if kind != "read_only":
-        return dict(environment)
+        return dict(environment.inherited)
     settings = {"core.fsmonitor": "false", "core.hooksPath": "/dev/null", "core.pager": "cat", "diff.external": ""}
     git = {f"GIT_CONFIG_KEY_{index}": key for index, key in enumerate(settings)}
     git |= {f"GIT_CONFIG_VALUE_{index}": value for index, value in enumerate(settings.values())}
     return {
-        **environment,
+        **environment.inherited,
         **git,
-        "PATH": path_outside_workspace(environment.get("PATH", os.defpath), workspace),
+        "PATH": path_outside_workspace(environment.path, workspace),
         "GIT_CONFIG_COUNT": str(len(settings)),
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_OPTIONAL_LOCKS": "0",

@@ -13,21 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pilothouse.sandbox.confinement import UNCONFINED, Confinement
-from pilothouse.sandbox.locales import with_usable_locales
 from pilothouse.sandbox.process_tree import descendants
 
 MARK = "PILOTHOUSE_CALL"
 """The environment variable that names the call of a process."""
 _MAX_KILL_PASSES = 50
 _PR_SET_DUMPABLE = 4
-
-# Variables by which a program finds its home, its language and its tools. None of them holds a key.
-_INHERITED_VARIABLES = (
-    *("HOME", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER"),
-    # the folders of version managers, whose shims start the real programs
-    *("ASDF_DATA_DIR", "ASDF_DIR", "CARGO_HOME", "MISE_DATA_DIR", "NODENV_ROOT", "PYENV_ROOT", "RBENV_ROOT"),
-    *("RUSTUP_HOME", "VOLTA_HOME"),
-)
 
 # The supervisor is imported from this package's folder, which comes last in the search path.
 _PACKAGES = str(Path(__file__).parents[2])
@@ -44,14 +35,6 @@ _END_TIMEOUT_SECONDS = 1.2
 
 def shell() -> str:
     return shutil.which("bash") or "/bin/sh"
-
-
-def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables of an environment that commands inherit, with settings for output to no terminal."""
-    inherited = {name: value for name, value in environment.items() if name in _INHERITED_VARIABLES}
-    # A command line is classified as UTF-8; the shell must decode it in the same way.
-    locales = with_usable_locales(environment)
-    return {**inherited, **locales, "TERM": "dumb", "PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 
 
 class SupervisedProcess:

@@ -24,6 +24,7 @@ from pilothouse.sandbox.atomic_write import (
     replace_workspace_file,
 )
 from pilothouse.sandbox.code_files import folded_parts, runs_code, runs_in_bare_repository
+from pilothouse.sandbox.command_environment import NOTHING_INHERITED, CommandEnvironment
 from pilothouse.sandbox.data_directory import has_data_directory
 from pilothouse.sandbox.file_names import escape, unescape
 from pilothouse.sandbox.openat import open_beneath
@@ -73,9 +74,12 @@ class Workspace:
         read_digests: dict[str, str] | None = None,
         mounts: Sequence[Mount] = (),
         foreign_roots: Sequence[Path] = (),
+        environment: CommandEnvironment = NOTHING_INHERITED,
     ) -> None:
         """`private` are folders of the runtime itself: its data and its configuration. Tools reach `extra_roots` by
-        absolute paths. `mounts` are folders of the conversation, `foreign_roots` those of other users."""
+        absolute paths. `mounts` are folders of the conversation, `foreign_roots` those of other users. Commands
+        in the workspace get `environment`."""
+        self.environment = environment
         self.foreign_roots = tuple(Path(os.path.realpath(path)) for path in foreign_roots)
         """Folders of other users, which confined commands must not read."""
         self.read_digests = read_digests if read_digests is not None else {}

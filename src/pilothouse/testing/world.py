@@ -1,7 +1,7 @@
 """A whole runtime for a test: a scripted model, tools that record their runs, a store, and a clock to advance."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.dependencies import RuntimeDependencies
 from pilothouse.runtime.limits import Limits
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.storage.base import Store
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.system.ambient import SystemAmbient
@@ -42,11 +43,12 @@ class World:
         ids_from: int = 0,
         mcp: Sequence[MCPServerDefinition] | None = None,
         accepted: Path | None = None,
+        environment: Mapping[str, str] = os.environ,
         **options: Any,
     ) -> None:
         """`options` are further arguments of `RuntimeDependencies`. `ids_from` separates the ids of a second process
         from those of a first. `mcp` are real MCP servers in real time; `accepted` is the file of their accepted
-        tools."""
+        tools. Commands get their variables from `environment`."""
         self.workspace = workspace
         self.model = ScriptedAdapter(Script(turn=answers))
         self.look = NoteTool("look", "read_only")
@@ -59,7 +61,7 @@ class World:
         if mcp is not None:
             accepted_tools = AcceptedTools(accepted)
             options["mcp_servers"] = MCPServers(
-                registry, list(mcp), environment=os.environ, ambient=SystemAmbient(), accepted=accepted_tools
+                registry, list(mcp), environment=environment, ambient=SystemAmbient(), accepted=accepted_tools
             )
         self.dependencies = RuntimeDependencies(
             store=store or MemoryStore(),
@@ -68,6 +70,7 @@ class World:
             registry=registry,
             ambient=self.ambient,
             limits=limits or Limits(),
+            command_environment=CommandEnvironment.of(environment),
             trace=lambda _, state: self.entered.append(state),
             **options,
         )

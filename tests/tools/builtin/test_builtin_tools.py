@@ -15,6 +15,7 @@ import pytest
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.value import CallId
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import ToolContext, parse_arguments, schema_of
 from pilothouse.tools.builtin import builtin_tools
@@ -22,13 +23,14 @@ from pilothouse.tools.executor import execute
 from pilothouse.tools.registry import Registry
 from tests.support.scale import HANG_SECONDS
 
-TOOLS = Registry(builtin_tools({**os.environ, "OPENAI_API_KEY": "sk-planted", "PILOTHOUSE_TOKEN": "planted"}))
+TOOLS = Registry(builtin_tools())
+ENVIRONMENT = CommandEnvironment.of({**os.environ, "OPENAI_API_KEY": "sk-planted", "PILOTHOUSE_TOKEN": "planted"})
 
 
 async def use(root: Path, name: str, seconds: float = 30, **arguments: Any) -> str:
     """Prepare a call, then run it. Raises: ToolError."""
     tool = TOOLS.tools[name]
-    workspace = Workspace(root)
+    workspace = Workspace(root, environment=ENVIRONMENT)
     parsed = parse_arguments(name, tool.parameters, arguments)
     prepared = await tool.prepare(parsed, workspace)
     if prepared.violation is not None:
@@ -218,7 +220,7 @@ async def test_a_command_dies_with_a_runtime_that_is_killed(tmp_path: Path) -> N
         "from pilothouse.sandbox.workspace import Workspace; from pilothouse.tools.base import ToolContext\n"
         "from pilothouse.tools.builtin.execute import Execute, ExecuteArguments\n"
         "job = ToolContext(call_id='c', workspace=Workspace(Path(sys.argv[1])))\n"
-        "asyncio.run(Execute(os.environ).run(ExecuteArguments('echo $$ > pid; sleep 1000'), job))"
+        "asyncio.run(Execute().run(ExecuteArguments('echo $$ > pid; sleep 1000'), job))"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)]) as runtime:
         while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():

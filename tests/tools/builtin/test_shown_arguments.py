@@ -1,7 +1,6 @@
 """Which arguments a preview shows in full: clients leave out these, and no others."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from pilothouse.tools.base import CallPreview, parse_arguments
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.registry import Registry
 
-TOOLS = Registry(builtin_tools(os.environ))
+TOOLS = Registry(builtin_tools())
 MANY_LINES = "".join(f"line {number}\n" for number in range(100))
 NOTEBOOK: dict[str, Any] = {
     "cells": [{"cell_type": "code", "metadata": {}, "source": ["old\n"], "outputs": [], "execution_count": None}],

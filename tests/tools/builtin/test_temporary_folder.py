@@ -1,6 +1,5 @@
 """A confined command has its own temporary folder, which is removed when the command has ended."""
 
-import os
 import shutil
 import threading
 from pathlib import Path
@@ -19,7 +18,7 @@ pytestmark = needs_workspace_sandbox
 
 async def run(command: str, folder: Path) -> Path:
     """Run a command that ends by printing its temporary folder."""
-    execute = Execute(os.environ, sandbox="workspace")
+    execute = Execute(sandbox="workspace")
     job = ToolContext(call_id=CallId("call"), workspace=Workspace(folder), seconds=60)
     output = await execute.run(ExecuteArguments(command=f"{command}; echo $TMPDIR"), job)
     return Path(str(output.content).strip())

@@ -14,6 +14,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.runner_files import first_files
 from pilothouse.domain.value import CallId
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.shell import classify
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.system.file_inspection import MAX_FOLDERS
@@ -30,11 +31,14 @@ MEGABYTE = 1024 * 1024
 
 @pytest.fixture
 def execute() -> Execute:
-    return Execute(dict(os.environ))
+    return Execute()
 
 
-async def prepared(execute: Execute, command: str, folder: Path, cwd: str = ".") -> CallPreview:
-    return await execute.prepare(ExecuteArguments(command=command, cwd=cwd), Workspace(folder))
+async def prepared(
+    execute: Execute, command: str, folder: Path, cwd: str = ".", path: str = os.environ["PATH"]
+) -> CallPreview:
+    workspace = Workspace(folder, environment=CommandEnvironment.of({**os.environ, "PATH": path}))
+    return await execute.prepare(ExecuteArguments(command=command, cwd=cwd), workspace)
 
 
 async def is_refused(
@@ -43,7 +47,7 @@ async def is_refused(
     """Whether the command, as shown, is refused now."""
     job = ToolContext(
         call_id=CallId("call"),
-        workspace=Workspace(folder),
+        workspace=Workspace(folder, environment=CommandEnvironment.of(os.environ)),
         content_hash=shown.content_hash,
         seconds=20,
         artifacts=artifacts,
@@ -301,14 +305,14 @@ OPEN_ENDED = (
 )
 
 
-async def test_the_record_says_when_what_a_command_runs_may_change(tmp_path: Path) -> None:
-    execute = Execute({**os.environ, "PATH": "/usr/local/bin:/usr/bin:/bin"})  # without shims that choose a version
+async def test_the_record_says_when_what_a_command_runs_may_change(tmp_path: Path, execute: Execute) -> None:
+    without_shims = "/usr/local/bin:/usr/bin:/bin"
     for name in ("run.sh", "sub/run.sh", "Makefile", "package.json", "tool.py", "README", "pypy3", "tsx"):
         put(tmp_path / name, CONTENTS.get(name, "echo harmless\n"))
     for name, program in (("py", "python3"), ("gawk", "awk"), ("tar", "tar")):
         os.symlink(shutil.which(program) or "/bin/sh", tmp_path / name)
     for command in (*COVERED, *OPEN_ENDED):
-        shown = await prepared(execute, command, tmp_path)
+        shown = await prepared(execute, command, tmp_path, path=without_shims)
         assert shown.content_hash is not None
         assert shown.content_hash.endswith(PARTIAL_HASH_SUFFIX) == (command in OPEN_ENDED), command
 

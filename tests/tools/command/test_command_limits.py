@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.shell import classify
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import CallPreview
@@ -29,8 +30,9 @@ def folders(tmp_path: Path) -> Path:
 
 
 async def prepared(folders: Path, command: str) -> CallPreview:
-    execute = Execute({"PATH": os.environ["PATH"], "HOME": str(folders)})
-    return await execute.prepare(ExecuteArguments(command=command), Workspace(folders / "project", [folders / "data"]))
+    environment = CommandEnvironment.of({"PATH": os.environ["PATH"], "HOME": str(folders)})
+    workspace = Workspace(folders / "project", [folders / "data"], environment=environment)
+    return await Execute().prepare(ExecuteArguments(command=command), workspace)
 
 
 OWN_FILES = (

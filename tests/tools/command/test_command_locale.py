@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.value import CallId
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.locales import reads_utf8
-from pilothouse.sandbox.processes import clean_environment
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
@@ -19,9 +19,9 @@ UTF_8 = ("zh_CN.UTF-8", "en_US.utf8", "C.UTF-8", "C", "POSIX", "UTF-8", "zh-Hans
 
 
 async def locale_of_a_command(folder: Path, variable: str, locale: str) -> str:
-    execute = Execute({"PATH": os.environ["PATH"], "HOME": str(folder), variable: locale})
-    job = ToolContext(call_id=CallId("call"), workspace=Workspace(folder), seconds=20)
-    output = await execute.run(ExecuteArguments(command=f"printenv {variable}"), job)
+    environment = CommandEnvironment.of({"PATH": os.environ["PATH"], "HOME": str(folder), variable: locale})
+    job = ToolContext(call_id=CallId("call"), workspace=Workspace(folder, environment=environment), seconds=20)
+    output = await Execute().run(ExecuteArguments(command=f"printenv {variable}"), job)
     return str(output.content).splitlines()[-1]
 
 
@@ -41,23 +41,23 @@ async def test_a_command_keeps_an_installed_locale_in_utf8(tmp_path: Path) -> No
     for locale in INSTALLED:
         assert await locale_of_a_command(tmp_path, "LC_ALL", locale) == locale
         assert await locale_of_a_command(tmp_path, "LANG", locale) == locale
-    assert clean_environment({"LC_ALL": ""})["LC_ALL"] == ""
+    assert CommandEnvironment.of({"LC_ALL": ""}).inherited["LC_ALL"] == ""
 
 
 async def test_a_command_gets_no_locale_that_is_not_installed(tmp_path: Path) -> None:
     for locale in NOT_INSTALLED:
         assert await locale_of_a_command(tmp_path, "LC_ALL", locale) == "C.UTF-8", locale
-    execute = Execute({"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LC_ALL": NOT_INSTALLED[0]})
-    job = ToolContext(call_id=CallId("call"), workspace=Workspace(tmp_path), seconds=20)
-    output = await execute.run(ExecuteArguments(command="bash -c 'echo done'"), job)
+    environment = CommandEnvironment.of({"PATH": os.environ["PATH"], "LC_ALL": NOT_INSTALLED[0]})
+    job = ToolContext(call_id=CallId("call"), workspace=Workspace(tmp_path, environment=environment), seconds=20)
+    output = await Execute().run(ExecuteArguments(command="bash -c 'echo done'"), job)
     assert "setlocale" not in str(output.content)
 
 
 @pytest.mark.parametrize("variables", [{}, {"LANG": "C"}, {"LC_CTYPE": "POSIX"}, {"LC_ALL": "", "LANG": ""}])
 def test_a_command_reads_utf8_where_no_locale_with_letters_is_set(variables: dict[str, str]) -> None:
-    assert clean_environment(variables)["LC_CTYPE"] == "C.UTF-8"
+    assert CommandEnvironment.of(variables).inherited["LC_CTYPE"] == "C.UTF-8"
 
 
 @pytest.mark.parametrize("variables", [{"LC_ALL": "C"}, {"LANG": "C.UTF-8"}])
 def test_a_command_keeps_the_character_set_that_the_locale_names(variables: dict[str, str]) -> None:
-    assert "LC_CTYPE" not in clean_environment(variables)
+    assert "LC_CTYPE" not in CommandEnvironment.of(variables).inherited

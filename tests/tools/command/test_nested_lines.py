@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.codes import Code
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import CallPreview
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
@@ -44,8 +45,9 @@ async def prepared(folder: Path, command: str) -> CallPreview:
     for name in ("data", "project/.git"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     (folder / "data/key").write_text("key\n")
-    execute = Execute({"PATH": os.environ["PATH"], "HOME": str(folder)})
-    return await execute.prepare(ExecuteArguments(command=command), Workspace(folder / "project", [folder / "data"]))
+    environment = CommandEnvironment.of({"PATH": os.environ["PATH"], "HOME": str(folder)})
+    workspace = Workspace(folder / "project", [folder / "data"], environment=environment)
+    return await Execute().prepare(ExecuteArguments(command=command), workspace)
 
 
 @pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)

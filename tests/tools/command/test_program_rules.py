@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.command_line import starts_with_words
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 
@@ -13,8 +14,8 @@ SYSTEM = "/usr/bin:/bin"
 
 
 async def matches_rule(path: str, root: Path, words: tuple[str, ...], command: str) -> bool:
-    execute = Execute({"PATH": path, "HOME": str(root)})
-    preview = await execute.prepare(ExecuteArguments(command), Workspace(root))
+    workspace = Workspace(root, environment=CommandEnvironment.of({"PATH": path}))
+    preview = await Execute().prepare(ExecuteArguments(command), workspace)
     assert preview.command_line is not None
     return starts_with_words(preview.command_line, words)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.codes import Code
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
@@ -80,8 +81,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 async def reason_code(folder: Path, command: str) -> Code | None:
-    execute = Execute({"PATH": os.environ["PATH"], "HOME": str(folder)})
-    preview = await execute.prepare(ExecuteArguments(command=command), Workspace(folder))
+    environment = CommandEnvironment.of({"PATH": os.environ["PATH"], "HOME": str(folder)})
+    workspace = Workspace(folder, environment=environment)
+    preview = await Execute().prepare(ExecuteArguments(command=command), workspace)
     assert preview.violation is None
     return preview.ask.code if preview.ask is not None else None
 

@@ -52,7 +52,13 @@ class ContextFiles:
             extra_roots = self._dependencies.extra_roots_of(owner)
             foreign_roots = self._dependencies.workspace_roots_of_others(owner)
             self._workspace = Workspace(
-                Path(path), self._dependencies.private_folders, extra_roots, self._read_digests, mounts, foreign_roots
+                Path(path),
+                self._dependencies.private_folders,
+                extra_roots,
+                self._read_digests,
+                mounts,
+                foreign_roots,
+                self._dependencies.command_environment,
             )
         return self._workspace
 

@@ -1,6 +1,5 @@
 """The tools that come with the runtime."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from pilothouse.tools.base import Tool
@@ -16,8 +15,8 @@ from pilothouse.tools.builtin.undo import Undo
 from pilothouse.tools.command.shell import Sandbox
 
 
-def builtin_tools(environment: Mapping[str, str], sandbox: Sandbox = "off") -> list[Tool[Any]]:
-    """All tools that ship with the runtime. The environment of commands is a small subset of `environment`."""
+def builtin_tools(sandbox: Sandbox = "off") -> list[Tool[Any]]:
+    """All tools that ship with the runtime."""
     return [
         ReadFile(),
         ListDirectory(),
@@ -26,7 +25,7 @@ def builtin_tools(environment: Mapping[str, str], sandbox: Sandbox = "off") -> l
         WriteFile(),
         EditFile(),
         NotebookEdit(),
-        Execute(environment, sandbox),
+        Execute(sandbox),
         Undo(),
         AskUser(),
         Delegate(),

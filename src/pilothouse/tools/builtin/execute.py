@@ -4,7 +4,6 @@ it, and every process of it is ended.
 
 import contextlib
 import os
-from collections.abc import Mapping
 from typing import Annotated
 
 from msgspec import Meta
@@ -58,12 +57,11 @@ class Execute:
     parameters = ExecuteArguments
     keeps_time = True  # the limit covers the command alone; the scans before and after it have their own bounds
 
-    def __init__(self, environment: Mapping[str, str], sandbox: Sandbox = "off", kernel: Kernel | None = None) -> None:
+    def __init__(self, sandbox: Sandbox = "off", kernel: Kernel | None = None) -> None:
         """`kernel` lists the promises that the kernel can keep; None detects them."""
-        self._environment = processes.clean_environment(environment)
         self._sandbox = sandbox
         self._kernel = kernel or confinement.kernel()
-        self._shell = Shell(self._environment, sandbox, self._kernel)
+        self._shell = Shell(sandbox, self._kernel)
 
     async def prepare(self, arguments: ExecuteArguments, workspace: Workspace) -> CallPreview:
         preview: CallPreview = await in_thread(self._prepare, arguments, workspace)
@@ -100,7 +98,7 @@ class Execute:
         """Whether the line only reads without a sandbox. The name of a program says so only of an installed one: a shim
         starts the program that a file of the folder names."""
         root = str(workspace.root)
-        path = confinement.path_outside_workspace(self._environment.get("PATH", os.defpath), root)
+        path = confinement.path_outside_workspace(workspace.environment.path, root)
         programs = InstalledPrograms(path, root)
         return classification.strict and all(
             words and programs.is_installed(words[0]) for words in classification.commands
@@ -112,7 +110,7 @@ class Execute:
         if not line.is_simple:
             return line
         name = line.commands[0][0]
-        programs = InstalledPrograms(self._environment.get("PATH"), str(workspace.root))
+        programs = InstalledPrograms(workspace.environment.path, str(workspace.root))
         if "/" in name or programs.may_be_of_workspace(name):
             return CommandLine(commands=line.commands, hidden=line.hidden)
         return line
@@ -124,7 +122,7 @@ class Execute:
         its path."""
         folder_status = os.fstat(fd)
         start = os.path.join(workspace.root, unescape(cwd)).removesuffix("/.")
-        path = self._environment.get("PATH")
+        path = workspace.environment.path
         return inspect_files(classification, start, folder_status, path, root=str(workspace.root), writes=writes)
 
     async def run(self, arguments: ExecuteArguments, context: ToolContext) -> ToolOutput:

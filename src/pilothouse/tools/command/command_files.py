@@ -48,19 +48,19 @@ def inspect_files(
     classification: Classification,
     start: str,
     folder_status: os.stat_result,
-    path: str | None,
+    path: str,
     *,
     root: str | None = None,
     writes: "RoundWrites | None" = None,
 ) -> CommandFiles:
     """Inspect the files of a line as they were before `writes`. `start` is the working directory with its
-    `folder_status`, `root` the workspace."""
+    `folder_status`, `path` the PATH, `root` the workspace."""
     return _Inspection(classification, start, root or start, path, writes).result(folder_status)
 
 
 class _Inspection:
     def __init__(
-        self, classification: Classification, start: str, root: str, path: str | None, writes: "RoundWrites | None"
+        self, classification: Classification, start: str, root: str, path: str, writes: "RoundWrites | None"
     ) -> None:
         self._classification = classification
         self._start, self._root = start, root

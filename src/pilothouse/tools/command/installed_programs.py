@@ -40,11 +40,11 @@ BUILTINS = names(
 class InstalledPrograms:
     """The programs of one PATH."""
 
-    def __init__(self, path: str | None, root: str) -> None:
+    def __init__(self, path: str, root: str) -> None:
         """`path` is the PATH of the commands, `root` the workspace."""
         self._path = path
         self._root = real_path(root)
-        self._folders = (path if path is not None else os.defpath).split(os.pathsep)
+        self._folders = path.split(os.pathsep)
         self._has_relative_folder = not all(map(is_fixed_folder, self._folders))
         self._is_plain_by_name: dict[str, bool] = {}
 

@@ -4,7 +4,7 @@ import asyncio
 import codecs
 import contextlib
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Literal
 
@@ -37,8 +37,7 @@ _INCOMPLETE = "the kernel's sandbox is incomplete here; these promises are not k
 class Shell:
     """Starts command lines. `sandbox` says whether commands that may change things are confined, too."""
 
-    def __init__(self, environment: Mapping[str, str], sandbox: Sandbox, kernel: Kernel) -> None:
-        self._environment = environment
+    def __init__(self, sandbox: Sandbox, kernel: Kernel) -> None:
         self._sandbox: Sandbox = sandbox
         self._kernel = kernel
 
@@ -51,9 +50,8 @@ class Shell:
     def _confinement(self, context: ToolContext, temporary: str | None) -> Confinement:
         private = context.workspace.closed_folders()
         if context.confined:
-            return confinement.read_only_confinement(
-                context.workspace.readable(), self._environment, private, self._kernel
-            )
+            variables = context.workspace.environment.inherited
+            return confinement.read_only_confinement(context.workspace.readable(), variables, private, self._kernel)
         if self._sandbox == "workspace":
             if not self._kernel.keeps_to_workspace:
                 detail = 'the kernel cannot keep a command to its workspace, and sandbox = "workspace" is set'
@@ -68,10 +66,11 @@ class Shell:
         """Start a command in a folder, given by its open descriptor and its path: the path may lead elsewhere by
         now."""
         fd, path = folder
-        environment = confinement.environment_for(limits.kind, self._environment, str(context.workspace.root))
+        workspace = context.workspace
+        environment = confinement.environment_for(limits.kind, workspace.environment, str(workspace.root))
         if temporary is not None:
             environment["TMPDIR"] = temporary
-        if (uploads := context.workspace.mount_path(UPLOADS)) is not None:
+        if (uploads := workspace.mount_path(UPLOADS)) is not None:
             environment["PILOTHOUSE_UPLOADS"] = str(uploads)
         return await processes.start(
             [processes.shell(), "-c", command],

@@ -10,7 +10,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput, NotFound, invalid_file
 from pilothouse.domain.mcp_servers import PromptView, ServerView
 from pilothouse.i18n import translate
-from pilothouse.sandbox.processes import clean_environment
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.system.private_file import replace_private_file
 from pilothouse.tools.mcp.connection import Connection
 from pilothouse.tools.mcp.definitions import MCPServerDefinition, comparable_name, read_definitions
@@ -67,6 +67,7 @@ class MCPServers:
         self._may_start = may_start
         self._registry = registry
         self._environment = environment
+        self._program_environment = CommandEnvironment.of(environment).inherited
         self._ambient = ambient
         self._accepted = accepted
         self._connections: dict[MCPServerKey, Connection] = {}
@@ -83,7 +84,7 @@ class MCPServers:
         self._connections[key] = Connection(
             definition,
             # A program gets no secrets; an address may need the proxy that the environment names.
-            environment=clean_environment(self._environment) if definition.url is None else self._environment,
+            environment=self._program_environment if definition.url is None else self._environment,
             ambient=self._ambient,
             on_change=lambda connection: self._on_change(key, connection),
             may_start=lambda: folder is None or self._may_start(folder),
