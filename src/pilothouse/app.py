@@ -79,7 +79,7 @@ def build_runtime(
             mcp_servers=_mcp_servers(settings, environment, registry, ambient),
             titles=handle.titles,
             limits=limits or _limits(settings),
-            command_environment=CommandEnvironment.of(environment),
+            command_environment=CommandEnvironment.of(environment, configuration.command_variables),
             processors=[*load_processors(configuration.file.processors, folder), *processors],
             **own_scorer,
             private_folders=_private_folders(settings),

@@ -16,6 +16,7 @@ from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Origin, Rule, RuleId, Scope
 from pilothouse.llm.model_catalog import ModelFacts
 from pilothouse.llm.prices import Price
+from pilothouse.llm.providers import PROVIDERS, Provider
 from pilothouse.settings import read_settings
 
 EVERYTHING = """
@@ -106,6 +107,20 @@ def test_every_key_of_the_configuration_has_its_effect(tmp_path: Path) -> None:
     assert configuration.file.limits.rounds == 7
 
 
+def test_a_person_lists_the_variables_of_commands(tmp_path: Path) -> None:
+    names = ["SSH_AUTH_SOCK", "VIRTUAL_ENV", "PATH", "LC_ALL", "VIRTUAL_ENV", *(f"A{number}" for number in range(46))]
+    configuration = configured(tmp_path, f"[commands]\nenvironment = {names}")
+    assert configuration.command_variables == tuple(dict.fromkeys(names))
+    assert configured(tmp_path, "[commands]").command_variables == ()
+
+
+@pytest.mark.parametrize("provider", [each for each in PROVIDERS.values() if each.server is not None])
+def test_no_key_of_any_provider_can_be_listed_for_commands(tmp_path: Path, provider: Provider) -> None:
+    assert provider.server is not None
+    with pytest.raises(InvalidInput, match="API key of a provider, which commands never get"):
+        configured(tmp_path, f"[commands]\nenvironment = ['{provider.server.key_variable}']")
+
+
 def test_without_a_file_there_are_defaults(tmp_path: Path) -> None:
     configuration = Configuration(tmp_path / "nothing.toml")
     assert list(configuration.modes.all) == ["agent", "supervised", "review", "plan", "ask"]
@@ -160,6 +175,16 @@ WRONG = [
     ('[modes.mine]\naliases = ["a b"]', 1, "modes.mine", "letters"),
     ('[modes.mine]\nicon = "a\\nb"', 2, "modes.mine.icon", "one line"),
     ('[[rules]]\neffect = "deny"\nworkspace = "here"', 3, "rules.0.workspace", "an absolute path"),
+    ('[commands]\nenvironment = "X"', 2, "commands.environment", "a list of text"),
+    ("[commands]\nenvironment = [1]", 2, "commands.environment.0", "text"),
+    ('[commands]\nenvironment = ["AWS_*"]', 2, "commands.environment", "each written in full"),
+    ('[commands]\nenvironment = ["X", ""]', 2, "commands.environment", "each written in full"),
+    ('[commands]\nenvironment = ["X", "OPENAI_API_KEY"]', 2, "commands.environment", "other variables"),
+    ('[commands]\nenvironment = ["PILOTHOUSE_TOKEN"]', 2, "commands.environment", "other variables"),
+    ('[commands]\nenvironment = ["TERM"]', 2, "commands.environment", "other variables"),
+    ('[commands]\nenvironment = ["BASH_ENV"]', 2, "commands.environment", "other variables"),
+    (f"[commands]\nenvironment = {[f'A{number}' for number in range(51)]}", 2, "commands.environment", "up to 50"),
+    ("[commands]\nenviroment = []", 2, "commands.enviroment", "environment"),
     ("[limits]\nrounds = " + "9" * 5000, 2, "-", "TOML"),
     ("[a", 1, "-", "TOML"),
     ("a = 1\na = 2", 2, "-", "TOML"),
@@ -286,6 +311,8 @@ FORBIDDEN = [
     ('title_model = "openai:x"', "title_model"),
     ('data_dir = "/tmp"', "data_dir"),
     ("[limits]\nrounds = 1000", "limits"),
+    ('[commands]\nenvironment = ["SSH_AUTH_SOCK"]', "commands"),
+    ("[commands]", "commands"),
     ('[modes.agent2]\nbase = "agent"', "modes"),
     ('[models."x"]\ninput = 0\noutput = 0', "models"),
     ('language = "zh"', "language"),

@@ -120,6 +120,21 @@ def test_a_command_of_a_script_does_not_read_the_lines_behind_it(command: Comman
     assert (code, "I see." in output) == (0, True)
 
 
+def test_an_own_command_has_the_whole_environment_and_its_output_is_for_the_person_only(command: Command) -> None:
+    command.environment["OPENAI_API_KEY"] = "planted-key"
+    terminal = Terminal(command, "--model", command.script({"text": "I see."}), controlling=True)
+    try:
+        terminal.wait_for(" › ")
+        terminal.type("!printenv OPENAI_API_KEY")
+        terminal.wait_for("planted-key")
+        assert_conversation_works(terminal)
+    finally:
+        terminal.close()
+    stored = b"".join(path.read_bytes() for path in (command.folder / "data").rglob("*") if path.is_file())
+    assert b"printenv OPENAI_API_KEY" in stored, "the audit has the command"
+    assert b"planted-key" not in stored
+
+
 class _NoTerminal:
     """Lines whose terminal is gone, or without one."""
 

@@ -248,6 +248,7 @@ def _show_configuration(options: argparse.Namespace, settings: Settings) -> int:
         f"modes: {', '.join(configuration.modes.all)}",
         f"extra approval rules: {', '.join(each.kind for each in (policy.preference, *policy.policies))}",
         f"limits: {', '.join(f'{name} {value}' for name, value in limits.items() if value is not None) or 'default'}",
+        f"variables of commands besides the default ones: {', '.join(configuration.command_variables) or '-'}",
         f"personas: {', '.join(configuration.personas(workspace)) or '-'}",
         f"disabled tools: {', '.join(sorted(policy.disabled)) or '-'}",
         f"tools that always ask: {', '.join(sorted(policy.always_ask)) or '-'}",

@@ -45,6 +45,7 @@ class Configuration:
         self.model_catalog: ModelCatalog = interpret.model_catalog_of(self._document, self.file)
         self.budget: Budget = interpret.budget_of(self._document, self.file)
         self.overview: OverviewSettings = interpret.overview_of(self.file)
+        self.command_variables: tuple[str, ...] = interpret.command_variables_of(self._document, self.file)
         self.roots: list[RootTable] = interpret.roots_of(self._document, self.file)
         self.user_roots: dict[str, list[str]] = interpret.user_roots_of(self._document, self.file)
         interpret.check_server(self._document, self.file, self.modes)

@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -20,6 +21,7 @@ from pilothouse.config.schema import (
 )
 from pilothouse.config.toml_document import KeyPath, TomlDocument
 from pilothouse.domain.budgets import Budget, OverviewSettings
+from pilothouse.domain.command_variables import MAX_LISTED_VARIABLES, Refusal, refusal_of
 from pilothouse.domain.decisions import FolderMode
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.modes import DEFAULT_MODE, Mode, Modes, Verdict, is_looser, with_plan_commands
@@ -29,6 +31,7 @@ from pilothouse.domain.touched_paths import relative_to_workspace
 from pilothouse.domain.workspace_policy import WorkspacePolicy
 from pilothouse.llm.model_catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.prices import Price
+from pilothouse.llm.providers import key_variables
 
 _VERDICTS = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
 _VERDICTS |= {"run": Verdict.ALLOW, "wait": Verdict.ASK}  # the verdicts of earlier versions
@@ -36,6 +39,20 @@ _RESTRICTING_EFFECTS = ("ask", "deny")
 _MEANING_FIELDS = {"en": "meaning", "zh": "meaning_zh"}
 _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}|[0-9a-fA-F:]{2,45}")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
+_REFUSED_VARIABLES: Mapping[Refusal, tuple[str, str]] = {
+    "no_name": (
+        "{name!r} isn't the name of a variable. Patterns aren't possible.",
+        "names of letters, digits and '_', each written in full",
+    ),
+    "own": ("{name!r} is a variable of Pilothouse's own, which commands never get.", "other variables"),
+    "key": ("{name!r} holds the API key of a provider, which commands never get.", "other variables"),
+    "set": ("{name!r} has a fixed value in commands, because their output goes to no terminal.", "other variables"),
+    "shell": (
+        "{name!r} changes what the shell runs, or how it reads a command, so that another command would run than the "
+        "one that you approve.",
+        "other variables",
+    ),
+}
 
 
 def modes_of(document: TomlDocument, file: UserFile) -> Modes:
@@ -254,6 +271,19 @@ def roots_of(document: TomlDocument, file: UserFile) -> list[RootTable]:
             document.fail((*at, "path"), "The path isn't absolute.", "an absolute path")
         roots.append(RootTable(path=path, writable=table.writable))
     return roots
+
+
+def command_variables_of(document: TomlDocument, file: UserFile) -> tuple[str, ...]:
+    """Return the names of the environment variables that the user lets commands have. Raises: InvalidInput."""
+    at, names = ("commands", "environment"), tuple(dict.fromkeys(file.commands.environment))
+    if len(names) > MAX_LISTED_VARIABLES:
+        document.fail(at, f"There are {len(names)} variables.", f"up to {MAX_LISTED_VARIABLES}")
+    for name in names:
+        refusal = refusal_of(name, key_variables())
+        if refusal is not None:
+            detail, allowed = _REFUSED_VARIABLES[refusal]
+            document.fail(at, detail.format(name=name), allowed)
+    return names
 
 
 def user_roots_of(document: TomlDocument, file: UserFile) -> dict[str, list[str]]:

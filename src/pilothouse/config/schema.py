@@ -150,6 +150,13 @@ class WindowTable(TomlTable, frozen=True):
     """The scorer of the strategy `importance`: the name of an installed one, or `FILE.py:NAME`."""
 
 
+class CommandsTable(TomlTable, frozen=True):
+    """Settings of the commands that the agent runs."""
+
+    environment: tuple[str, ...] = ()
+    """The names of environment variables that commands get besides the default ones."""
+
+
 class OverviewTable(TomlTable, frozen=True):
     """The overview of the workspace that the model receives."""
 
@@ -235,6 +242,7 @@ class UserFile(ProjectFile, frozen=True):
     roots: tuple[Any, ...] = ()
     """Folders outside the workspace that tools may access."""
     limits: LimitsTable = LimitsTable()
+    commands: CommandsTable = CommandsTable()
     modes: dict[str, Any] = {}
     models: dict[str, Any] = {}
     window: WindowTable = WindowTable()

@@ -75,3 +75,8 @@ PROVIDERS: Mapping[str, Provider] = {
     "openai": Provider("openai:NAME", _build_openai, _OPENAI_SERVER),
     "scripted": Provider("scripted:FILE", _build_scripted),
 }
+
+
+def key_variables() -> frozenset[str]:
+    """The environment variables that hold API keys."""
+    return frozenset(each.server.key_variable for each in PROVIDERS.values() if each.server is not None)

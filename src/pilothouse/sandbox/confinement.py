@@ -149,10 +149,10 @@ def path_outside_workspace(path: str, workspace: str) -> str:
 
 
 def environment_for(kind: Kind, environment: CommandEnvironment, workspace: str) -> dict[str, str]:
-    """The variables of a command. A read-only command finds no program of the workspace by its name, and its git
-    starts as few other programs as possible."""
+    """The variables of a command. A read-only command gets none that the person has listed, finds no program of the
+    workspace by its name, and its git starts as few other programs as possible."""
     if kind != "read_only":
-        return dict(environment.inherited)
+        return {**environment.inherited, **environment.listed}
     settings = {"core.fsmonitor": "false", "core.hooksPath": "/dev/null", "core.pager": "cat", "diff.external": ""}
     git = {f"GIT_CONFIG_KEY_{index}": key for index, key in enumerate(settings)}
     git |= {f"GIT_CONFIG_VALUE_{index}": value for index, value in enumerate(settings.values())}

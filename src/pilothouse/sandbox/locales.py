@@ -22,11 +22,15 @@ def reads_utf8(name: str) -> bool:
     return bool(_UTF_8.fullmatch(name))
 
 
+def is_locale_variable(name: str) -> bool:
+    return name == "LANG" or name.startswith("LC_")
+
+
 def with_usable_locales(variables: Mapping[str, str]) -> dict[str, str]:
     """The locale variables among `variables`. C.UTF-8 replaces locales that are not installed (programs warn about
     them and read bytes instead of letters) and locales that do not read UTF-8. It is also the character set where no
     variable names another locale than C, unless LC_ALL asks for that."""
-    names = [name for name in variables if name == "LANG" or name.startswith("LC_")]
+    names = filter(is_locale_variable, variables)
     usable = {name: variables[name] if _is_usable(variables[name]) else UTF_8_LOCALE for name in names}
     if not usable.get("LC_ALL") and (usable.get("LC_CTYPE") or usable.get("LANG") or "C") in _C_LOCALES:
         usable["LC_CTYPE"] = UTF_8_LOCALE

@@ -371,7 +371,7 @@ def test_a_line_of_many_commands_is_looked_at_within_a_bound(tmp_path: Path) -> 
     for number in range(40):
         put(tmp_path / f"d{number}/package.json", "{}")
     line = "; ".join(f"cd d{number % 40}; node . n{number}" for number in range(300))
-    files = inspect_files(classify(line), str(tmp_path), tmp_path.stat(), os.environ["PATH"])
+    files = inspect_files(classify(line), str(tmp_path), tmp_path.stat(), CommandEnvironment.of(os.environ))
     assert len(files.folders) == MAX_FOLDERS
     assert files.content_hash.endswith(PARTIAL_HASH_SUFFIX)
 
@@ -379,14 +379,14 @@ def test_a_line_of_many_commands_is_looked_at_within_a_bound(tmp_path: Path) -> 
 def test_the_parts_of_a_long_module_name_are_looked_at_within_a_bound(tmp_path: Path) -> None:
     part = "." + "a" * 50
     line = f"python -m a{part * 1900}"
-    files = inspect_files(classify(line), str(tmp_path), tmp_path.stat(), os.environ["PATH"])
+    files = inspect_files(classify(line), str(tmp_path), tmp_path.stat(), CommandEnvironment.of(os.environ))
     assert files.content_hash.endswith(PARTIAL_HASH_SUFFIX)
     assert sum(map(len, first_files(line.split()))) < 10 * MEGABYTE
 
 
 def test_a_package_that_names_an_impossible_file_does_not_stop_the_inspection(tmp_path: Path) -> None:
     put(tmp_path / "package.json", r'{"main": "\ud800.js", "bin": "a\u0000b", "scripts": {"start": "true"}}')
-    files = inspect_files(classify("npm start"), str(tmp_path), tmp_path.stat(), os.environ["PATH"])
+    files = inspect_files(classify("npm start"), str(tmp_path), tmp_path.stat(), CommandEnvironment.of(os.environ))
     assert not files.content_hash.endswith(PARTIAL_HASH_SUFFIX)
 
 

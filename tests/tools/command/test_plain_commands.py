@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.calls import PARTIAL_HASH_SUFFIX
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.shell import classify
 from pilothouse.tools.command.command_files import inspect_files
 
@@ -217,12 +218,13 @@ def git(root: Path, *arguments: str) -> None:
 
 
 def may_change(root: Path, line: str, path: str = SYSTEM_PATH) -> bool:
-    files = inspect_files(classify(line), str(root), root.stat(), path, root=str(root))
-    return files.content_hash.endswith(PARTIAL_HASH_SUFFIX)
+    return content_hash(root, line, path).endswith(PARTIAL_HASH_SUFFIX)
 
 
 def content_hash(root: Path, line: str, path: str = SYSTEM_PATH) -> str:
-    return inspect_files(classify(line), str(root), root.stat(), path, root=str(root)).content_hash
+    return inspect_files(
+        classify(line), str(root), root.stat(), CommandEnvironment.of({"PATH": path}), root=str(root)
+    ).content_hash
 
 
 def test_plain_lines_are_shown_without_a_warning(workspace: Path) -> None:

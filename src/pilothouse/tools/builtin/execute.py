@@ -122,8 +122,8 @@ class Execute:
         its path."""
         folder_status = os.fstat(fd)
         start = os.path.join(workspace.root, unescape(cwd)).removesuffix("/.")
-        path = workspace.environment.path
-        return inspect_files(classification, start, folder_status, path, root=str(workspace.root), writes=writes)
+        root, environment = str(workspace.root), workspace.environment
+        return inspect_files(classification, start, folder_status, environment, root=root, writes=writes)
 
     async def run(self, arguments: ExecuteArguments, context: ToolContext) -> ToolOutput:
         _check_text(arguments.command)

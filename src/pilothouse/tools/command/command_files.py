@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pilothouse.domain.calls import PARTIAL_HASH_SUFFIX
 from pilothouse.domain.runner_files import first_files, package_words
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.shell import Classification
 from pilothouse.system.file_inspection import FileInspection, identity
 from pilothouse.tools.command.entered_folders import enters_unknown
@@ -48,23 +49,29 @@ def inspect_files(
     classification: Classification,
     start: str,
     folder_status: os.stat_result,
-    path: str,
+    environment: CommandEnvironment,
     *,
     root: str | None = None,
     writes: "RoundWrites | None" = None,
 ) -> CommandFiles:
     """Inspect the files of a line as they were before `writes`. `start` is the working directory with its
-    `folder_status`, `path` the PATH, `root` the workspace."""
-    return _Inspection(classification, start, root or start, path, writes).result(folder_status)
+    `folder_status`, `root` the workspace."""
+    return _Inspection(classification, start, root or start, environment, writes).result(folder_status)
 
 
 class _Inspection:
     def __init__(
-        self, classification: Classification, start: str, root: str, path: str, writes: "RoundWrites | None"
+        self,
+        classification: Classification,
+        start: str,
+        root: str,
+        environment: CommandEnvironment,
+        writes: "RoundWrites | None",
     ) -> None:
         self._classification = classification
         self._start, self._root = start, root
-        self._programs = InstalledPrograms(path, root)
+        self._environment = environment
+        self._programs = InstalledPrograms(environment.path, root)
         self._words = _pieces((*classification.named, *classification.read, *classification.redirected))
         self._written_folders = writes.folders if writes is not None else frozenset()
         self._files = FileInspection(start, writes.files if writes is not None else None)
@@ -94,7 +101,8 @@ class _Inspection:
         for file, state in sorted(files.states.items()):
             digest.update(f"{file} {state} {_execute_bits(file)}\n".encode(errors="surrogateescape"))
         has_all_folders = self._has_all_folders and files.is_complete
-        content_hash = digest.hexdigest() + ("" if code.is_known else PARTIAL_HASH_SUFFIX)
+        is_known = code.is_known and not self._environment.runs_code
+        content_hash = digest.hexdigest() + ("" if is_known else PARTIAL_HASH_SUFFIX)
         return CommandFiles(content_hash, tuple(files.folders), has_all_folders)
 
     def _programs_by_name(self) -> set[str]:
