@@ -21,6 +21,7 @@ import pilothouse
 from pilothouse.client import Client
 from pilothouse.llm.script import Answer
 from pilothouse.server import connections, logs, protocol
+from pilothouse.server.app import MAX_BODY_BYTES
 from pilothouse.server.connections import MAX_UNAUTHENTICATED, ConnectionPool, Listener
 from pilothouse.server.logs import JsonLines, RepeatLimitHandler
 from pilothouse.server.problems import HTTPProblem
@@ -236,6 +237,43 @@ async def test_the_body_of_a_refused_request_must_end_as_soon_as_headers_must(
         with contextlib.suppress(ConnectionError):
             await reader.read()  # until the server drops the connection
         writer.transport.abort()
+
+
+async def test_a_client_that_sends_on_gets_the_whole_response_to_a_body_that_is_refused(tmp_path: Path) -> None:
+    """A proxy does so: a connection that is reset would cost it the response."""
+    async with house(tmp_path) as here:
+        reader, writer = await asyncio.open_connection(HOST, here.port)
+        head = f"POST /api/contexts HTTP/1.1\r\nhost: {HOST}\r\nauthorization: Bearer {here.token}\r\n"
+        body = bytes(32 * MAX_BODY_BYTES)
+        kind = f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+        writer.write((head + kind).encode())
+        for start in range(0, len(body), MAX_BODY_BYTES):
+            writer.write(body[start : start + MAX_BODY_BYTES])
+            await writer.drain()
+        response = await reader.read()
+        assert response.startswith(b"HTTP/1.1 413 ")
+        assert b'"code":"body_too_large"' in response
+        # Nothing that follows on the connection is a request.
+        writer.write((head + "connection: close\r\n\r\n").encode())
+        await writer.drain()
+        assert await reader.read() == b""
+        writer.transport.abort()
+
+
+async def test_the_rest_of_a_refused_body_is_not_received_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "MAX_HEADER_SECONDS", 0.2)
+    async with house(tmp_path) as here:
+        reader, writer = await asyncio.open_connection(HOST, here.port)
+        head = f"POST /api/contexts HTTP/1.1\r\nhost: {HOST}\r\nauthorization: Bearer {here.token}\r\n"
+        writer.write(f"{head}content-type: application/json\r\ncontent-length: {1 << 40}\r\n\r\n".encode())
+        assert b" 413 " in await reader.readline()
+        with pytest.raises(ConnectionError):
+            while True:
+                writer.write(b" " * 1000)
+                await writer.drain()
+                await asyncio.sleep(0)
 
 
 class _FailingSocket:

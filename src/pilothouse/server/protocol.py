@@ -3,7 +3,7 @@ on unauthenticated connections."""
 
 import asyncio
 import re
-from typing import Any
+from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -15,9 +15,27 @@ MAX_HEADER_BYTES = 64 * 1024
 MAX_HEADER_SECONDS = 10.0
 
 
+class _LingeringTransport:
+    """A transport that hands its closing over to the protocol."""
+
+    def __init__(self, transport: asyncio.Transport, protocol: "BoundedProtocol") -> None:
+        self._transport, self._protocol = transport, protocol
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def close(self) -> None:
+        if not self._protocol.linger():
+            self._transport.close()
+
+    def is_closing(self) -> bool:
+        return self._protocol.is_lingering or self._transport.is_closing()
+
+
 class BoundedProtocol(HttpToolsProtocol):
     """Closes connections whose headers are too large or arrive too slowly."""
 
+    is_lingering = False
     _header_bytes = 0
     _deadline: asyncio.TimerHandle | None = None
     _is_in_body = False
@@ -31,9 +49,8 @@ class BoundedProtocol(HttpToolsProtocol):
         return self.cycle is None or self.cycle.response_complete
 
     def drop(self) -> None:
-        transport: Any = self.transport
-        if not transport.is_closing():
-            transport.abort()
+        if self.is_lingering or not self.transport.is_closing():
+            self.transport.abort()
 
     def set_user(self, user: str | None) -> None:
         """Assign the connection to the user of the current request's token; None if it has no valid one.
@@ -48,7 +65,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._pool.add(self)
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
+        super().connection_made(cast("asyncio.Transport", _LingeringTransport(transport, self)))
         self._pool.add(self)
         self._start_deadline()
 
@@ -57,7 +74,22 @@ class BoundedProtocol(HttpToolsProtocol):
         self._cancel_deadline()
         super().connection_lost(exc)
 
+    def linger(self) -> bool:
+        """End the response to a request whose body is still arriving, and discard the rest of the body, for as long as
+        headers may take. A socket that is closed before everything is read resets the connection, and the client, or a
+        proxy, loses the response. Return False if the connection can be closed at once."""
+        if self.is_lingering or not self._is_in_body or self.cycle is None or self.cycle.keep_alive:
+            return False
+        self.is_lingering = True
+        self._cancel_deadline()
+        self._start_deadline()
+        self.flow.resume_reading()
+        self.transport.write_eof()
+        return True
+
     def data_received(self, data: bytes) -> None:
+        if self.is_lingering:
+            return
         if self._deadline is None and not self._is_in_body:
             self._start_deadline()  # the next request on the same connection
         if self._deadline is not None and not self._is_in_body:
