@@ -143,14 +143,19 @@ def test_every_operation_documents_its_request_responses_and_errors(route: Route
     if body is not None:
         assert list(body["content"]) == [route.takes]
     good = documented["responses"][str(route.status)]
-    if route.status == 204:
+    if route.status == 204 or route.gives is None:
         assert "content" not in good
     else:
         assert route.example is not None
         assert good["content"][route.gives]["example"] == route.example
         assert good["content"][route.gives]["schema"]
-    for status in (400, 401, 403, 422, *route.errors):
-        assert list(documented["responses"][str(status)]["content"]) == ["application/problem+json"]
+    needs_token = documented.get("security") != []
+    assert needs_token == (not route.public)
+    for status in (400, 403, *((401, 422) if needs_token else ()), *route.errors):
+        is_empty = route.gives is None and status in route.errors
+        content = documented["responses"][str(status)].get("content", {})
+        assert list(content) == ([] if is_empty else ["application/problem+json"])
+    assert ("401" in documented["responses"]) == needs_token
 
 
 async def test_the_document_and_its_page_are_served_as_they_are(tmp_path: Path) -> None:

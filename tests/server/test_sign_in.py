@@ -11,7 +11,6 @@ import pytest
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, NotFound
-from pilothouse.server.routes import ROUTES
 from pilothouse.server.routing import HTML, JSON
 from pilothouse.server.sign_in import MAX_FORM_BYTES
 from pilothouse.server.tokens import (
@@ -23,7 +22,7 @@ from pilothouse.server.tokens import (
 )
 from pilothouse.testing.ambient import ManualAmbient
 from pilothouse.testing.served import TOKEN
-from tests.server.test_access import A_MINUTE, BEARER, AccessFixture, Reply, access_fixture, refusing
+from tests.server.test_access import A_MINUTE, BEARER, GUARDED, AccessFixture, Reply, access_fixture, refusing
 from tests.support.scale import HANG_SECONDS
 
 CROSS_SITE = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
@@ -109,7 +108,7 @@ async def test_a_code_or_a_token_in_the_address_opens_no_other_route(tmp_path: P
     async with access_fixture(tmp_path) as here:
         code = here.served.tokens.new_code()
         async with refusing(here) as refusals:
-            for route in ROUTES:
+            for route in GUARDED:
                 path = here.path(route)
                 more = f"{'&' if '?' in path else '?'}token={TOKEN}"
                 reply = await here.ask(route, {}, path=path + more)

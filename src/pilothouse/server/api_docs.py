@@ -37,7 +37,8 @@ def _docs_page() -> str:
         '<link rel="stylesheet" href="/assets/docs.css"><main><h1>Pilothouse API</h1>',
         f"<p>{html.escape(spec['info']['description'])} For programs: ",
         '<a href="/api/openapi.json">openapi.json</a>.</p>',
-        "<p>Every request needs <code>Authorization: Bearer TOKEN</code>, or the web client's cookie.</p>",
+        "<p>Every request needs <code>Authorization: Bearer TOKEN</code>, or the web client's cookie, except where "
+        "none is needed.</p>",
     ]
     for path, methods in spec["paths"].items():
         for method, operation in methods.items():
@@ -66,6 +67,8 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> str:
             parts.append(f"<h3>{title} <small>{content_type}</small> {_type(content['schema'])}</h3>")
             if content.get("example") not in (None, ""):
                 parts.append(_json(content["example"]))
+    if operation.get("security") == []:
+        parts.append("<p>No token is needed.</p>")
     errors = ", ".join(
         status for status in operation["responses"] if not status.startswith("2") and status != "default"
     )

@@ -104,6 +104,8 @@ class App:
         if len(scope["raw_path"]) + len(scope["query_string"]) > MAX_URL_BYTES:
             raise HTTPProblem(414, Code.QUERY_TOO_LARGE, limit=MAX_URL_BYTES)
         access.check_host_and_origin(request)
+        if self._router.is_public(request.method, scope["raw_path"]):
+            return await self._respond_to_anybody(request, language)
         sign_in_response = await sign_in(access, request, language)
         if sign_in_response is not None:
             return sign_in_response
@@ -120,6 +122,14 @@ class App:
             if "context_id" in params:
                 arguments["context_id"] = (await context.own(params["context_id"])).id
             return await _make_response(route, await route.handler(context, **arguments))
+
+    async def _respond_to_anybody(self, request: Request, language: Language) -> Response:
+        """Respond on a public route. The connection counts as unauthenticated, whatever token the request has."""
+        request.scope["state"]["set_user"](None)
+        route, _ = self._router.find(request.method, request.scope["raw_path"])
+        request.scope["route"] = route.path
+        context = RequestContext(self._state, "", language, request.headers)
+        return await _make_response(route, await route.handler(context))
 
     async def _authenticate(self, request: Request) -> str:
         """Return the request's user and assign its connection to them. Raises: HTTPProblem."""

@@ -275,6 +275,15 @@ async def _rules_problems(request: RequestContext) -> list[HealthProblem]:
     ]
 
 
+async def alive(request: RequestContext) -> Response:  # noqa: ARG001
+    return Response()
+
+
+async def ready(request: RequestContext) -> Response:
+    is_ready = not request.server.stopping.is_set() and await request.server.readiness.is_ready(request.runtime)
+    return Response(status_code=200 if is_ready else 503)
+
+
 async def metrics(request: RequestContext) -> Response:
     text = request.server.metrics.text(contexts=len(request.runtime.contexts.in_memory()), turns=_open_turns(request))
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

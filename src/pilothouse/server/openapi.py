@@ -95,6 +95,8 @@ def _operation(route: Route, schema_of: dict[str, Any], components: dict[str, An
         "parameters": [*map(_path_parameter, signature.path), *_query_parameters(route, schema_of, components)],
         "responses": _responses(route, schema_of),
     }
+    if route.public:
+        operation["security"] = []
     if operation["operationId"] == "messages_send":
         operation["parameters"].append(_KEY_HEADER)
     if signature.body is bytes:
@@ -141,7 +143,7 @@ def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
         content[JSON] = {"schema": answers[0] if len(answers) == 1 else {"anyOf": answers}, "example": route.example}
     elif route.gives == JSON and route.status != 204:
         content[JSON] = {"schema": {"type": "object"}, "example": route.example}
-    elif route.gives != JSON:
+    elif route.gives not in (None, JSON):
         content[route.gives] = {"schema": {"type": "string"}, "example": route.example}
     if route.or_gives is not None:
         content[route.or_gives] = {"schema": {"type": "string"}}
@@ -151,8 +153,13 @@ def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     if content:
         success["content"] = content
     problem = {_PROBLEM: {"schema": schema_of[_key(Problem)]}}
-    statuses = sorted({400, 401, 403, 422, *route.errors, *([413, 415] if route.method != "GET" else [])})
-    errors = {str(status): {"description": _ERROR_DESCRIPTIONS[status], "content": problem} for status in statuses}
+    statuses = {400, 403, *route.errors, *([413, 415] if route.method != "GET" else [])}
+    statuses |= set() if route.public else {401, 422}
+    errors: dict[str, Any] = {}
+    for status in sorted(statuses):
+        errors[str(status)] = {"description": _ERROR_DESCRIPTIONS[status], "content": problem}
+        if route.gives is None and status in route.errors:
+            del errors[str(status)]["content"]
     return {str(route.status): success, **errors, "default": {"description": "A problem", "content": problem}}
 
 

@@ -263,6 +263,10 @@ ROUTES: tuple[Route, ...] = (
           status=201, errors=(404, 409), example={"message_id": MESSAGE_ID},
           body_example={"server": "docs", "uri": "docs://guide"}),
     Route("GET", "/api/health", catalog.health, "Get the health of the server", example=examples.HEALTH),
+    Route("GET", "/healthz", catalog.alive, "Check that the process answers; needs no token",
+          gives=None, public=True),
+    Route("GET", "/readyz", catalog.ready, "Check that the store is usable and the server isn't stopping; needs no "
+          "token", errors=(503,), gives=None, public=True),
     Route("GET", "/metrics", catalog.metrics, "Get metrics in the Prometheus format", gives=TEXT,
           example="pilothouse_turns_open 1\n"),
     # a whole turn in one request

@@ -46,10 +46,11 @@ class Route:
         example: Any = None,
         body_example: Any = None,
         takes: str = JSON,
-        gives: str = JSON,
+        gives: str | None = JSON,
         or_gives: str | None = None,
         limit: int | None = None,
         is_import: bool = False,
+        public: bool = False,
     ) -> None:
         self.method = method
         self.path = path
@@ -66,13 +67,15 @@ class Route:
         self.takes = takes
         """The content type of the request body."""
         self.gives = gives
-        """The content type of the response."""
+        """The content type of the response; None for responses without a body."""
         self.or_gives = or_gives
         """Another content type that the client can ask for."""
         self.limit = limit
         """The largest request body in bytes; None for MAX_BODY_BYTES."""
         self.is_import = is_import
         """Whether requests count against MAX_IMPORTS_PER_USER."""
+        self.public = public
+        """Whether the route needs no token. Public routes have no parameters."""
         self.segments = tuple(path.split("/")[1:])
 
     @cached_property
@@ -97,8 +100,13 @@ class Route:
 class Router:
     def __init__(self, routes: Sequence[Route]) -> None:
         self._routes: dict[int, list[Route]] = {}
+        self._public = {(route.method, route.path.encode()) for route in routes if route.public}
         for route in sorted(routes, key=lambda route: route.path.count("{")):  # fixed segments match before parameters
             self._routes.setdefault(len(route.segments), []).append(route)
+
+    def is_public(self, method: str, raw_path: bytes) -> bool:
+        """Whether a request needs no token."""
+        return (method, raw_path) in self._public
 
     def find(self, method: str, raw_path: bytes) -> tuple[Route, Mapping[str, str]]:
         """Return the route and its path parameters. Raises: HTTPProblem for an unknown path or method."""

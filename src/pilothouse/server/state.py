@@ -15,6 +15,7 @@ from pilothouse.server.access import Access
 from pilothouse.server.connections import RequestShares
 from pilothouse.server.metrics import Metrics, StreamKind, StreamSlot
 from pilothouse.server.problems import HTTPProblem
+from pilothouse.server.readiness import Readiness
 from pilothouse.session.manager import SessionManager
 
 MAX_STREAMS = 1000
@@ -46,6 +47,7 @@ class ServerState:
     max_streams_per_user: int = MAX_STREAMS_PER_USER
     metrics: Metrics = field(default_factory=Metrics)
     shares: RequestShares = field(default_factory=RequestShares)
+    readiness: Readiness = field(default_factory=Readiness)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server starts to shut down."""
 
@@ -69,6 +71,7 @@ class RequestContext:
 
     server: ServerState
     user: str
+    """The name of the user; empty on a public route, so that it names nobody."""
     language: Language
     headers: Mapping[str, str]
     credential: str | None = None

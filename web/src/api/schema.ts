@@ -492,6 +492,8 @@ export interface Routes {
   "POST /api/mcp/servers/{name}/prompts/{prompt_name}": { path: { readonly name: string; readonly prompt_name: string }; query: Record<string, never>; body: PromptArguments; answer: PromptText; };
   "POST /api/contexts/{context_id}/mcp-resources": { path: { readonly context_id: string }; query: Record<string, never>; body: NewResource; answer: PilothouseServerMcpServersAdded; };
   "GET /api/health": { path: Record<string, never>; query: Record<string, never>; answer: Health; };
+  "GET /healthz": { path: Record<string, never>; query: Record<string, never>; answer: null; };
+  "GET /readyz": { path: Record<string, never>; query: Record<string, never>; answer: null; };
   "GET /metrics": { path: Record<string, never>; query: Record<string, never>; answer: string; };
   "POST /api/chat/{thread_id}": { path: { readonly thread_id: string }; query: Record<string, never>; body: ChatBody; answer: string; };
   "POST /api/chat/{thread_id}/resume": { path: { readonly thread_id: string }; query: Record<string, never>; body: ResumeBody; answer: string; };
