@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   plugins: [react()],
+  base: "./", // relative addresses: the server may lie below a path prefix
   build: {
     outDir: "../src/pilothouse/server/web",
     emptyOutDir: true,

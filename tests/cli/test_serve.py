@@ -105,7 +105,8 @@ async def confirmed(http: aiohttp.ClientSession, link: str) -> int:
     async with http.get(link) as page:
         assert page.status == 200
     (code,) = parse_qs(parts.query)["code"]
-    async with http.post(f"{origin}/", data={"code": code}, headers={"origin": origin}) as shown:
+    page_url = f"{origin}{parts.path}"
+    async with http.post(page_url, data={"code": code}, headers={"origin": origin}) as shown:
         return shown.status
 
 

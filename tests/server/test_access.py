@@ -87,6 +87,7 @@ class AccessFixture:
         self.served = served
         self.http = http
         self.ids: dict[str, str] = {}
+        self.base_path = served.server_state.access.base_path
 
     async def furnish(self) -> None:
         runtime = self.world.runtime
@@ -151,7 +152,7 @@ class AccessFixture:
     ) -> Reply:
         async with self.http.request(
             method,
-            path,
+            self.base_path + path,
             headers=headers,
             data=None if data is None else io.BytesIO(data),
             allow_redirects=False,
@@ -172,7 +173,7 @@ class AccessFixture:
     async def sign_in(self, headers: Mapping[str, str] | None = None, **fields: str) -> dict[str, str]:
         """The cookie of a browser that has sent the form."""
         reply = await self.submit(headers, **fields)
-        assert (reply.status, reply.headers["location"]) == (303, "/"), reply
+        assert (reply.status, reply.headers["location"]) == (303, f"{self.base_path}/"), reply
         return {"cookie": reply.headers["set-cookie"].partition(";")[0]}
 
     @property
@@ -197,7 +198,10 @@ class AccessFixture:
 
 
 @asynccontextmanager
-async def access_fixture(folder: Path, *, heartbeat: float = 15.0, **options: Any) -> AsyncIterator[AccessFixture]:
+async def access_fixture(
+    folder: Path, *, heartbeat: float = 15.0, server: Mapping[str, Any] | None = None, **options: Any
+) -> AsyncIterator[AccessFixture]:
+    """`server` has arguments of `make_server_state`."""
     workspace = folder / "workspace"
     (workspace / ".pilothouse").mkdir(parents=True)
     (workspace / ".pilothouse" / "config.toml").write_text('[directories]\ndeploy = "plan"\n')
@@ -220,7 +224,9 @@ async def access_fixture(folder: Path, *, heartbeat: float = 15.0, **options: An
     )
     async with (
         world.runtime,
-        Served(world.runtime, [workspace], limits={"heartbeat": heartbeat}, web_folder=folder / "page") as served,
+        Served(
+            world.runtime, [workspace], limits={"heartbeat": heartbeat}, web_folder=folder / "page", **(server or {})
+        ) as served,
         aiohttp.ClientSession(served.url, cookie_jar=aiohttp.DummyCookieJar()) as http,
     ):
         new_house = AccessFixture(folder, world, served, http)

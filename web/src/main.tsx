@@ -18,7 +18,10 @@ import "./ui/base.css";
 
 guardPresses(browserEnvironment.now);
 const store = createStore(browserEnvironment);
+// The page lies at the root of the server's addresses, which may have a path prefix.
+const basePath = new URL(".", document.baseURI).pathname.replace(/\/$/, "");
 const server: Server = {
+  base: basePath,
   fetch: (address, request) => fetch(address, request),
   get headers() {
     return { "accept-language": languageOf(store.getSnapshot()) };
@@ -33,6 +36,7 @@ const runner = startRunner(store, api, createStream(server, browserEnvironment),
 for (const event of ["online", "pageshow"]) window.addEventListener(event, runner.wake);
 document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && runner.wake());
 const services: AppServices = {
+  basePath,
   store: throttleToFrames(store, browserFrameScheduler),
   api,
   switches: modeSwitches,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pilothouse import __version__
+from pilothouse.domain.base_path import BASE_PATH_FORM, base_path_of
 
 _MAX_PORT = 65535
 _COMMON_OPTIONS = ("config", "data_dir")
@@ -173,6 +174,9 @@ def _serve_parser(commands: Any) -> None:
         metavar="FOLDER",
         help="Folder that may contain projects; repeatable",
     )
+    serve.add_argument(
+        "--base-path", type=_base_path, metavar="PATH", help="Path prefix behind a proxy, like /pilothouse"
+    )
     serve.add_argument("--no-open", action="store_true", help="Don't open the web client in a browser")
     open_parser = _add_command(
         commands,
@@ -260,6 +264,13 @@ def _port(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) > _MAX_PORT:
         raise argparse.ArgumentTypeError(f"{text!r} isn't a valid port: use 0 to {_MAX_PORT}")
     return int(text)
+
+
+def _base_path(text: str) -> str:
+    try:
+        return base_path_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{error}: use {BASE_PATH_FORM}") from error
 
 
 def _contexts_parser(commands: Any) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pilothouse import __version__
+from pilothouse.domain.base_path import base_path_of
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.users import LOCAL, check_user_name
@@ -47,6 +48,7 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
     warnings += placement_warnings(settings.data_dir, runtime.workspaces.roots)
     for warning in warnings:
         _LOG.warning(translate(warning))
+    base_path = options.base_path if options.base_path is not None else base_path_of(server_settings.base_path)
     server_state = make_server_state(
         runtime,
         tokens,
@@ -55,10 +57,11 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
         host=host,
         port=port,
         names=server_settings.hosts,
+        base_path=base_path,
         mode=settings.mode,
         completions_mode=server_settings.completions_mode,
     )
-    url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}{base_path}/"
     language = settings.language
 
     # Loaded modules stay for the life of the process: collecting them repeatedly would delay every stream.

@@ -20,6 +20,7 @@ from pilothouse.config.schema import (
     UserFile,
 )
 from pilothouse.config.toml_document import KeyPath, TomlDocument
+from pilothouse.domain.base_path import BASE_PATH_FORM, base_path_of
 from pilothouse.domain.budgets import Budget, OverviewSettings
 from pilothouse.domain.command_variables import MAX_LISTED_VARIABLES, Refusal, refusal_of
 from pilothouse.domain.decisions import FolderMode
@@ -125,7 +126,7 @@ def _set_fields(table: msgspec.Struct) -> dict[str, Any]:
 
 
 def check_server(document: TomlDocument, file: UserFile, modes: Modes) -> None:
-    """Check the modes and the host names of the server table. Raises: InvalidInput."""
+    """Check the server table. Raises: InvalidInput."""
     try:
         modes.named(file.server.completions_mode)
     except InvalidInput:
@@ -133,6 +134,10 @@ def check_server(document: TomlDocument, file: UserFile, modes: Modes) -> None:
     for name in file.server.hosts:
         if not _HOST.fullmatch(name):
             document.fail(("server", "hosts"), f"{name!r} isn't a valid host name.", "a name without a port")
+    try:
+        base_path_of(file.server.base_path)
+    except ValueError as error:
+        document.fail(("server", "base_path"), f"{error}.", BASE_PATH_FORM)
 
 
 def model_catalog_of(document: TomlDocument, file: UserFile) -> ModelCatalog:

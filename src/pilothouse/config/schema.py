@@ -215,6 +215,8 @@ class ServerTable(TomlTable, frozen=True):
     """The folders that may contain workspaces."""
     hosts: tuple[str, ...] = ()
     """Host names that requests may address, beside the server's own."""
+    base_path: str = "/"
+    """The path prefix below which a proxy offers the server."""
     completions_mode: str = "review"
     """The mode of chat completions, whose clients cannot approve calls."""
 

@@ -32,9 +32,20 @@ class Access:
     """Authenticates requests. `host` and `port` are where the server listens; `names` are further host names that a
     request may address."""
 
-    def __init__(self, tokens: Tokens, ambient: Ambient, *, host: str, port: int, names: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        tokens: Tokens,
+        ambient: Ambient,
+        *,
+        host: str,
+        port: int,
+        names: Collection[str] = (),
+        base_path: str = "",
+    ) -> None:
         self.tokens = tokens
         self.cookie_name = f"pilothouse-{port}"
+        self.base_path = base_path
+        """The path prefix of every address; empty without a prefix."""
         self._ambient = ambient
         self._names = frozenset(name.lower() for name in (*_LOOPBACK_NAMES, host, *names))
         self._accepts_any_address = not is_loopback_address(host)

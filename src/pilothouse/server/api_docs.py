@@ -20,26 +20,30 @@ def document() -> dict[str, Any]:
     return openapi_document(ROUTES)
 
 
-async def openapi(request: RequestContext) -> Response:  # noqa: ARG001
-    return Response(msgspec.json.encode(await asyncio.to_thread(document)), media_type=JSON)
+async def openapi(request: RequestContext) -> Response:
+    servers = [{"url": request.server.access.base_path or "/"}]
+    content = {**await asyncio.to_thread(document), "servers": servers}
+    return Response(msgspec.json.encode(content), media_type=JSON)
 
 
-async def docs(request: RequestContext) -> Response:  # noqa: ARG001
-    return Response(await asyncio.to_thread(_docs_page), media_type=HTML)
+async def docs(request: RequestContext) -> Response:
+    return Response(await asyncio.to_thread(_docs_page, request.server.access.base_path), media_type=HTML)
 
 
 @cache
-def _docs_page() -> str:
+def _docs_page(base_path: str) -> str:
     spec = document()
     parts = [
         '<!doctype html><html lang="en"><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width"><title>Pilothouse API</title>',
-        '<link rel="stylesheet" href="/assets/docs.css"><main><h1>Pilothouse API</h1>',
+        '<link rel="icon" href="data:,"><link rel="stylesheet" href="../assets/docs.css"><main><h1>Pilothouse API</h1>',
         f"<p>{html.escape(spec['info']['description'])} For programs: ",
-        '<a href="/api/openapi.json">openapi.json</a>.</p>',
+        '<a href="openapi.json">openapi.json</a>.</p>',
         "<p>Every request needs <code>Authorization: Bearer TOKEN</code>, or the web client's cookie, except where "
         "none is needed.</p>",
     ]
+    if base_path:
+        parts.append(f"<p>All addresses on this server begin with <code>{base_path}</code>.</p>")
     for path, methods in spec["paths"].items():
         for method, operation in methods.items():
             parts.append(_operation(method.upper(), path, operation))

@@ -89,7 +89,7 @@ class App:
                 self._state.metrics.refused[error.reason.code] += 1
             status = status_of(error)
             if request.scope["path"] == "/" and (status in (401, 429) or request.method == "POST"):
-                page = sign_in_page(language, error.reason, status)
+                page = sign_in_page(self._state.access, language, error.reason, status)
                 page.headers.update(error.headers if isinstance(error, HTTPProblem) else {})
                 return page
             return problem_response(error, language)
@@ -103,7 +103,11 @@ class App:
         scope, access = request.scope, self._state.access
         if len(scope["raw_path"]) + len(scope["query_string"]) > MAX_URL_BYTES:
             raise HTTPProblem(414, Code.QUERY_TOO_LARGE, limit=MAX_URL_BYTES)
+        requested_path = scope["raw_path"]
+        self._enter_base_path(scope)
         access.check_host_and_origin(request)
+        if not scope["raw_path"]:
+            return self._respond_outside(request, requested_path)
         if self._router.is_public(request.method, scope["raw_path"]):
             return await self._respond_to_anybody(request, language)
         sign_in_response = await sign_in(access, request, language)
@@ -122,6 +126,24 @@ class App:
             if "context_id" in params:
                 arguments["context_id"] = (await context.own(params["context_id"])).id
             return await _make_response(route, await route.handler(context, **arguments))
+
+    def _enter_base_path(self, scope: Scope) -> None:
+        """Make the path relative to the base path, as the paths of the routes are; outside of it, make it empty."""
+        base_path, raw_path = self._state.access.base_path, scope["raw_path"]
+        if not base_path or self._router.is_public(scope["method"], raw_path):
+            return
+        is_inside = raw_path.startswith(f"{base_path}/".encode())
+        scope["raw_path"] = raw_path[len(base_path) :] if is_inside else b""
+        scope["path"] = scope["path"][len(base_path) :] if is_inside else ""
+
+    def _respond_outside(self, request: Request, raw_path: bytes) -> Response:
+        """Respond to a request outside the base path. Raises: HTTPProblem."""
+        request.scope["state"]["set_user"](None)
+        base_path = self._state.access.base_path
+        if request.method == "GET" and raw_path == base_path.encode():
+            return Response(status_code=307, headers={"location": f"{base_path}/"})
+        path = raw_path[:200].decode("ascii", "replace")
+        raise HTTPProblem(404, Code.OUTSIDE_BASE_PATH, path=path, base_path=base_path)
 
     async def _respond_to_anybody(self, request: Request, language: Language) -> Response:
         """Respond on a public route. The connection counts as unauthenticated, whatever token the request has."""

@@ -75,7 +75,7 @@ class Route:
         self.is_import = is_import
         """Whether requests count against MAX_IMPORTS_PER_USER."""
         self.public = public
-        """Whether the route needs no token. Public routes have no parameters."""
+        """Whether the route needs no token. Public routes have no parameters, and also exist outside the base path."""
         self.segments = tuple(path.split("/")[1:])
 
     @cached_property

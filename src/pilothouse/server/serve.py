@@ -76,6 +76,7 @@ def make_server_state(
     host: str,
     port: int,
     names: Sequence[str] = (),
+    base_path: str = "",
     mode: str | None = None,
     completions_mode: str = "review",
     web_folder: Path = WEB_FOLDER,
@@ -86,7 +87,7 @@ def make_server_state(
     return ServerState(
         runtime=runtime,
         sessions=SessionManager(runtime),
-        access=Access(tokens, runtime.ambient, host=host, port=port, names=names),
+        access=Access(tokens, runtime.ambient, host=host, port=port, names=names, base_path=base_path),
         mode=mode,
         completions_mode=completions_mode,
         web_folder=web_folder,

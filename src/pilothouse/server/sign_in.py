@@ -40,11 +40,11 @@ async def sign_in(access: Access, request: Request, language: Language) -> Respo
         return None
     user, current_user = access.tokens.user_of_code(code), access.signed_in_user(request)
     if current_user is not None and user in (None, current_user):
-        return _redirect()  # the link was used before, or is for the user who is signed in
+        return _redirect(access)  # the link was used before, or is for the user who is signed in
     if user is None:
         await access.record_failure(request)
         raise HTTPProblem(401, Code.LINK_EXPIRED)
-    return _confirmation_page(language, code, user, current_user)
+    return _confirmation_page(access, language, code, user, current_user)
 
 
 async def _submit(access: Access, request: Request, language: Language) -> Response:
@@ -63,7 +63,7 @@ async def _submit(access: Access, request: Request, language: Language) -> Respo
     user, current_user = access.tokens.user_of_code(code), access.signed_in_user(request)
     if user is not None and current_user not in (None, user, fields.get("instead_of")):
         # The link was opened from another site, without the SameSite cookie: the replaced user was not shown.
-        return _confirmation_page(language, code, user, current_user)
+        return _confirmation_page(access, language, code, user, current_user)
     result = None
     if user is not None:  # an unknown code costs no thread and no lock
         result = await asyncio.to_thread(access.tokens.use_code, code, access.cookie(request))
@@ -95,11 +95,12 @@ async def _read_form(request: Request) -> Mapping[str, str]:
 
 
 def _redirect_with_cookie(access: Access, request: Request, secret: str) -> Response:
-    response = _redirect()
+    response = _redirect(access)
     response.set_cookie(
         access.cookie_name,
         secret,
         max_age=SIGN_IN_LIFETIME_SECONDS,
+        path=f"{access.base_path}/",
         httponly=True,
         samesite="strict",
         secure=request.headers["origin"]
@@ -109,34 +110,36 @@ def _redirect_with_cookie(access: Access, request: Request, secret: str) -> Resp
     return response
 
 
-def _redirect() -> Response:
+def _redirect(access: Access) -> Response:
     """Redirect to the web client, at an address without the code."""
-    return Response(status_code=303, headers={"location": "/"})
+    return Response(status_code=303, headers={"location": f"{access.base_path}/"})
 
 
-def _confirmation_page(language: Language, code: str, user: str, current_user: str | None) -> Response:
+def _confirmation_page(access: Access, language: Language, code: str, user: str, current_user: str | None) -> Response:
     names = {"user": _name(user, language), "present": _name(current_user or "", language)}
     paragraphs = [ui_text("sign_in", "confirm", language, **names)]
     if current_user is not None:
         paragraphs.append(ui_text("sign_in", "replace", language, **names))
     fields = {"code": code, "instead_of": current_user or ""}
-    return plain_page(language, *paragraphs, form=_form(fields, ui_text("sign_in", "button", language, **names)))
+    button = ui_text("sign_in", "button", language, **names)
+    return plain_page(language, *paragraphs, form=_form(access, fields, button))
 
 
 def _name(user: str, language: Language) -> str:
     return ui_text("sign_in", "local", language) if user == LOCAL else user
 
 
-def sign_in_page(language: Language, reason: Reason, status: int) -> Response:
+def sign_in_page(access: Access, language: Language, reason: Reason, status: int) -> Response:
     """Return the page for a browser that is not signed in, or whose sign-in failed."""
     label, button = (ui_text("sign_in", key, language) for key in ("token", "enter"))
     field = (
         f'<label for="token">{label}</label><input id="token" name="token" type="password" '
         f'autocomplete="current-password" maxlength="{MAX_TOKEN_LENGTH}" required>'
     )
-    return plain_page(language, translate(reason, language), form=_form({}, button, field), status=status)
+    return plain_page(language, translate(reason, language), form=_form(access, {}, button, field), status=status)
 
 
-def _form(hidden: Mapping[str, str], button: str, field: str = "") -> str:
+def _form(access: Access, hidden: Mapping[str, str], button: str, field: str = "") -> str:
     inputs = "".join(f'<input type="hidden" name="{name}" value="{escape(value)}">' for name, value in hidden.items())
-    return f'<form method="post" action="/">{inputs}{field}<button>{escape(button)}</button></form>'
+    action = f"{access.base_path}/"
+    return f'<form method="post" action="{action}">{inputs}{field}<button>{escape(button)}</button></form>'

@@ -33,7 +33,10 @@ export type Api = <R extends Route>(
   options?: RequestOptions,
 ) => Promise<Routes[R]["answer"]>;
 
-/** The server's address and headers. The web client uses its own origin, and the browser sends the cookie. */
+/**
+ * The server's address and headers. The web client uses its own origin and the path prefix of its page, and the browser
+ * sends the cookie.
+ */
 export interface Server {
   fetch: typeof fetch;
   base?: string;

@@ -13,6 +13,8 @@ import { type State, activeId } from "../store/state";
 import type { Store } from "../store/store";
 
 export interface AppServices {
+  /** The path prefix of the server's addresses; empty without a prefix. */
+  readonly basePath: string;
   readonly store: Store;
   readonly api: Api;
   /** Mode switches in flight. */

@@ -26,7 +26,7 @@ export function useConversationActions(
 ): { entries: readonly MenuEntry[]; dialog: ReactNode } {
   const t = useTexts("conversationActions");
   const language = useLanguage();
-  const { act, api, store } = useAppServices();
+  const { act, api, basePath, store } = useAppServices();
   const [isDeleting, setDeleting] = useState(false);
   const archive = async () => {
     try {
@@ -41,7 +41,8 @@ export function useConversationActions(
   };
   const download = (format: "markdown" | "pilothouse") => {
     const link = document.createElement("a");
-    link.href = urlOf("/api/contexts/{context_id}/export", { path: { context_id: id }, query: { format } });
+    const path = urlOf("/api/contexts/{context_id}/export", { path: { context_id: id }, query: { format } });
+    link.href = basePath + path;
     link.download = "";
     link.click();
   };

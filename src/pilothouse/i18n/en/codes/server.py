@@ -8,7 +8,8 @@ SERVER: Mapping[Code, str] = {
     Code.INVALID_REQUEST: "The request isn't valid: {detail}.",
     Code.NOT_HTTP: "The request isn't valid HTTP.",
     Code.NOT_JSON: "The request body isn't valid JSON: {detail}.",
-    Code.NO_SUCH_PATH: "Nothing found at {path!r}. See /api/docs for what the server offers.",
+    Code.NO_SUCH_PATH: "Nothing found at {path!r}. See api/docs for what the server offers.",
+    Code.OUTSIDE_BASE_PATH: "Nothing found at {path!r}. The addresses of this server begin with {base_path}/.",
     Code.METHOD_NOT_ALLOWED: "{method} isn't allowed here. Use one of: {allowed}.",
     Code.UNSUPPORTED_TYPE: "The content type {type!r} isn't accepted here. Use one of: {allowed}.",
     Code.BODY_TOO_LARGE: "The request body is larger than {limit} bytes. Send less.",
@@ -162,7 +163,7 @@ SERVER: Mapping[Code, str] = {
     Code.FILE_EXISTS: "{path!r} already exists with different content. Choose another path.",
     Code.PAGE_NOT_BUILT: (
         "The web client hasn't been built yet. Stop the server and start it with 'make run', which builds it first. "
-        "The API works without it: /api/docs."
+        "The API works without it: api/docs."
     ),
     Code.INVALID_ADDRESS: (
         "Enter a valid URL, e.g. https://api.openai.com/v1. It must start with https:// or http://, include a host, "

@@ -8,7 +8,8 @@ SERVER: Mapping[Code, str] = {
     Code.INVALID_REQUEST: "请求无效：{detail}。",
     Code.NOT_HTTP: "请求不是有效的 HTTP。",
     Code.NOT_JSON: "请求内容不是有效的 JSON：{detail}。",
-    Code.NO_SUCH_PATH: "找不到 {path!r}。可用接口见 /api/docs。",
+    Code.NO_SUCH_PATH: "找不到 {path!r}。可用接口见 api/docs。",
+    Code.OUTSIDE_BASE_PATH: "找不到 {path!r}。此服务器的地址以 {base_path}/ 开头。",
     Code.METHOD_NOT_ALLOWED: "此处不允许 {method}。可用：{allowed}。",
     Code.UNSUPPORTED_TYPE: "此处不接受内容类型 {type!r}。可用：{allowed}。",
     Code.BODY_TOO_LARGE: "请求内容超过 {limit} 字节。请减少内容。",
@@ -114,7 +115,7 @@ SERVER: Mapping[Code, str] = {
     Code.TOO_MANY_UPLOADS: "此对话已有 {limit} 个上传文件。请先移除一些。",
     Code.FILE_EXISTS: "{path!r} 已存在，且内容不同。请选择其他路径。",
     Code.PAGE_NOT_BUILT: (
-        "网页客户端尚未构建。请停止服务器，然后用“make run”启动，该命令会先构建客户端。API 不受影响：/api/docs。"
+        "网页客户端尚未构建。请停止服务器，然后用“make run”启动，该命令会先构建客户端。API 不受影响：api/docs。"
     ),
     Code.INVALID_ADDRESS: (
         "请输入有效的网址，例如 https://api.openai.com/v1。网址应以 https:// 或 http:// 开头，包含主机名，"
