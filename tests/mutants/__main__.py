@@ -71,6 +71,7 @@ AREAS = {
     "access": Area(
         (
             "server/access.py",
+            "server/forwarded.py",
             "server/tokens.py",
             "server/sign_in.py",
             "server/connections.py",
@@ -78,6 +79,8 @@ AREAS = {
         ),
         (
             "tests/server/test_sign_in.py",
+            "tests/server/test_forwarded.py",
+            "tests/server/test_base_path.py",
             "tests/server/test_ownership.py",
             "tests/server/test_access.py",
             "tests/server",
@@ -163,7 +166,9 @@ def main() -> None:
 
 def _left_out(folder: str, names: list[str]) -> set[str]:
     packages = {"node_modules"} if Path(folder) == ROOT / "web" else set()  # the tests read the sources of the page
-    return packages | {name for name in names if name in (".git", ".venv", ".bench-venv") or name.endswith(".pyc")}
+    return packages | {
+        name for name in names if name in (".git", ".venv", ".bench-venv", ".wheels") or name.endswith(".pyc")
+    }
 
 
 def _run_area(name: str, options: argparse.Namespace, copies: "SimpleQueue[Path]") -> None:

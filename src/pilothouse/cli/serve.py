@@ -58,6 +58,7 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
         port=port,
         names=server_settings.hosts,
         base_path=base_path,
+        trusted_proxies=server_settings.trusted_proxies,
         mode=settings.mode,
         completions_mode=server_settings.completions_mode,
     )

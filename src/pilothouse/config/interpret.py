@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 from collections.abc import Mapping
+from ipaddress import ip_network
 from typing import Any
 
 import msgspec
@@ -138,6 +139,12 @@ def check_server(document: TomlDocument, file: UserFile, modes: Modes) -> None:
         base_path_of(file.server.base_path)
     except ValueError as error:
         document.fail(("server", "base_path"), f"{error}.", BASE_PATH_FORM)
+    for network in file.server.trusted_proxies:
+        try:
+            ip_network(network)
+        except ValueError as error:
+            allowed = 'an address or a network, like "127.0.0.1" or "10.0.0.0/8"'
+            document.fail(("server", "trusted_proxies"), f"{str(error)[:200]}.", allowed)
 
 
 def model_catalog_of(document: TomlDocument, file: UserFile) -> ModelCatalog:

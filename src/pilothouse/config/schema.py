@@ -217,6 +217,8 @@ class ServerTable(TomlTable, frozen=True):
     """Host names that requests may address, beside the server's own."""
     base_path: str = "/"
     """The path prefix below which a proxy offers the server."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses and networks of proxies whose X-Forwarded headers count."""
     completions_mode: str = "review"
     """The mode of chat completions, whose clients cannot approve calls."""
 

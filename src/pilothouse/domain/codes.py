@@ -90,6 +90,7 @@ class Code(StrEnum):
     WRONG_TOKEN = "wrong_token"  # noqa: S105
     FOREIGN_HOST = "foreign_host"
     FOREIGN_ORIGIN = "foreign_origin"
+    FORWARDED_SCHEME = "forwarded_scheme"
     OUTSIDE_BASE_PATH = "outside_base_path"
     OUTSIDE_ROOTS = "outside_roots"
     TOO_MANY_EDITS = "too_many_edits"

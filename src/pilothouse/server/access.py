@@ -3,11 +3,12 @@
 import ipaddress
 import re
 from collections import OrderedDict, deque
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from starlette.requests import Request
 
 from pilothouse.domain.codes import Code
+from pilothouse.server.forwarded import TrustedProxies
 from pilothouse.server.problems import HTTPProblem
 from pilothouse.server.tokens import MAX_TOKEN_LENGTH, Tokens
 from pilothouse.system.ambient import Ambient
@@ -30,7 +31,7 @@ _MAX_TRACKED_ADDRESSES = 1000
 
 class Access:
     """Authenticates requests. `host` and `port` are where the server listens; `names` are further host names that a
-    request may address."""
+    request may address; `trusted_proxies` are addresses and networks."""
 
     def __init__(
         self,
@@ -41,11 +42,13 @@ class Access:
         port: int,
         names: Collection[str] = (),
         base_path: str = "",
+        trusted_proxies: Collection[str] = (),
     ) -> None:
         self.tokens = tokens
         self.cookie_name = f"pilothouse-{port}"
         self.base_path = base_path
         """The path prefix of every address; empty without a prefix."""
+        self._proxies = TrustedProxies(trusted_proxies)
         self._ambient = ambient
         self._names = frozenset(name.lower() for name in (*_LOOPBACK_NAMES, host, *names))
         self._accepts_any_address = not is_loopback_address(host)
@@ -53,20 +56,34 @@ class Access:
         self._delayed = 0
 
     def check_host_and_origin(self, request: Request) -> None:
-        """Raises: HTTPProblem for a foreign Host header or target (DNS rebinding), or a request from another site."""
+        """Check the request, and read its headers of trusted proxies: the client's address becomes the request's.
+
+        Raises: HTTPProblem for a foreign Host header or target (DNS rebinding), or a request from another site.
+        """
         hosts = request.headers.getlist("host")
         host = hosts[0] if hosts else ""
         target_host = request.scope["state"].get("target_host", host)
         if len(hosts) != 1 or not self._is_own_host(host) or target_host.lower() != host.lower():
             foreign = host if target_host.lower() == host.lower() else target_host
-            raise HTTPProblem(421, Code.FOREIGN_HOST, host=foreign[:100], allowed=", ".join(sorted(self._names)))
+            raise self._foreign_host(foreign)
+        schemes: Sequence[str] = ("http", "https")  # without a trusted proxy, the scheme of the browser is unknown
+        forwarded = self._proxies.read(request)
+        if forwarded is not None:
+            request.scope["client"] = (forwarded.client, 0)
+            schemes = [forwarded.scheme] if forwarded.scheme is not None else schemes
+            host = host if forwarded.host is None else forwarded.host
+            if not self._is_own_host(host):
+                raise self._foreign_host(host)
         origins = request.headers.getlist("origin")
-        own_origins = (f"http://{host.lower()}", f"https://{host.lower()}")
+        own_origins = [f"{scheme}://{host.lower()}" for scheme in schemes]
         if len(origins) > 1 or any(origin.lower() not in own_origins for origin in origins):
             raise HTTPProblem(403, Code.FOREIGN_ORIGIN, origin=", ".join(origins)[:100])
         sites = request.headers.getlist("sec-fetch-site")
         if not _OWN_SITES.issuperset(sites) and not _is_navigation(request):
             raise HTTPProblem(403, Code.FOREIGN_ORIGIN, origin=", ".join(origins or sites)[:100])
+
+    def _foreign_host(self, host: str) -> HTTPProblem:
+        return HTTPProblem(421, Code.FOREIGN_HOST, host=host[:100], allowed=", ".join(sorted(self._names)))
 
     def _is_own_host(self, host: str) -> bool:
         name = _hostname(host)

@@ -77,6 +77,7 @@ def make_server_state(
     port: int,
     names: Sequence[str] = (),
     base_path: str = "",
+    trusted_proxies: Sequence[str] = (),
     mode: str | None = None,
     completions_mode: str = "review",
     web_folder: Path = WEB_FOLDER,
@@ -87,7 +88,15 @@ def make_server_state(
     return ServerState(
         runtime=runtime,
         sessions=SessionManager(runtime),
-        access=Access(tokens, runtime.ambient, host=host, port=port, names=names, base_path=base_path),
+        access=Access(
+            tokens,
+            runtime.ambient,
+            host=host,
+            port=port,
+            names=names,
+            base_path=base_path,
+            trusted_proxies=trusted_proxies,
+        ),
         mode=mode,
         completions_mode=completions_mode,
         web_folder=web_folder,
@@ -141,7 +150,7 @@ def make_server(state: ServerState, ready: Callable[[], None]) -> uvicorn.Server
         lifespan="off",
         log_config=None,
         access_log=False,
-        proxy_headers=False,  # a client could forge its address
+        proxy_headers=False,  # `Access` reads the headers of trusted proxies
         server_header=False,
         timeout_keep_alive=60,
         timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT_SECONDS,

@@ -103,9 +103,8 @@ def _redirect_with_cookie(access: Access, request: Request, secret: str) -> Resp
         path=f"{access.base_path}/",
         httponly=True,
         samesite="strict",
-        secure=request.headers["origin"]
-        .lower()
-        .startswith("https:"),  # TLS ends at a proxy; only the origin tells the scheme
+        # TLS ends at a proxy. `check_host_and_origin` has compared the origin with the scheme of a trusted one.
+        secure=request.headers["origin"].lower().startswith("https:"),
     )
     return response
 

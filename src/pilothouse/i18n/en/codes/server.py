@@ -45,6 +45,10 @@ SERVER: Mapping[Code, str] = {
         "A page from another origin ({origin!r}) isn't allowed to use this server. Open the web client at the server's "
         "own address."
     ),
+    Code.FORWARDED_SCHEME: (
+        "The proxy in front of this server sent X-Forwarded-Proto: {scheme!r}. Configure the proxy to replace this "
+        "header by http or https."
+    ),
     Code.OUTSIDE_ROOTS: (
         "Can't use the project folder {path!r}: it isn't in a folder that this server opens to you ({allowed})."
     ),

@@ -35,6 +35,9 @@ SERVER: Mapping[Code, str] = {
         "此服务器不接受主机名 {host!r}。可用：{allowed}。如需其他名称，请在配置的 [server] 中设置 hosts。"
     ),
     Code.FOREIGN_ORIGIN: "来自其他来源（{origin!r}）的页面不能使用此服务器。请从服务器自己的地址打开网页客户端。",
+    Code.FORWARDED_SCHEME: (
+        "此服务器前面的网关发送了 X-Forwarded-Proto: {scheme!r}。请配置网关，将此请求头设为 http 或 https。"
+    ),
     Code.OUTSIDE_ROOTS: "无法使用项目文件夹 {path!r}：不在此服务器向你开放的文件夹中（{allowed}）。",
     Code.CONFIG_MISSING: "配置文件 {path!r} 不存在。请更正 --config 或 PILOTHOUSE_CONFIG，或创建该文件。",
     Code.INVALID_BASE_URL: (
