@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := tests/tools/mcp/peers/node_modules
 NODE := web/node_modules
+WHEELS := .wheels
 WEB := src/pilothouse/server/web
 WEB_SOURCES := $(shell find web/src web/public web/index.html web/package-lock.json web/tsconfig.json web/vite.config.ts -type f 2>/dev/null)
 AS_ROOT := $(shell test "$$(id -u)" = 0 || command -v sudo)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help install run chat test test-fast test-long mutants check web wheel bench docs lock clean tesseract busybox chromium
+.PHONY: help install run chat test test-fast test-long mutants check web wheel bench docs lock clean tesseract busybox chromium nginx systemd
 
 help: ## show this
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,14 +25,14 @@ chat: install ## a conversation in the terminal; no API key needed
 
 # The types are checked on one core while the web client's tests use the other. Then four workers on two cores: many tests
 # wait for processes and disks.
-test: $(VENV)/.dev $(WEB)/index.html $(PEERS)/.done tesseract busybox chromium ## lint, types and all tests, the long ones as a sample; about eleven minutes on two cores
+test: $(VENV)/.dev $(WEB)/index.html $(PEERS)/.done $(WHEELS)/.done tesseract busybox chromium nginx systemd ## lint, types and all tests, the long ones as a sample; about eleven minutes on two cores
 	$(MAKE) --no-print-directory -j2 check web
 	$(BIN)/python -m pytest -n 4 --dist worksteal
 
 test-fast: $(VENV)/.dev ## the tests that need no server, no command and no browser; under a minute on two cores
 	$(BIN)/python -m pytest -n 2 tests/architecture tests/config tests/domain tests/i18n tests/llm tests/window
 
-test-long: $(VENV)/.dev $(WEB)/index.html $(PEERS)/.done tesseract busybox ## the same with the full counts of kills, faults and generated cases
+test-long: $(VENV)/.dev $(WEB)/index.html $(PEERS)/.done $(WHEELS)/.done tesseract busybox nginx systemd ## the same with the full counts of kills, faults and generated cases
 	PILOTHOUSE_LONG=1 $(MAKE) web
 	PILOTHOUSE_LONG=1 $(BIN)/python -m pytest -n 3 --dist worksteal
 
@@ -43,7 +44,7 @@ check: $(VENV)/.dev ## lint and types only
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-web: install $(WEB)/index.html chromium ## types and tests of the web client only, also in a browser
+web: install $(WEB)/index.html chromium nginx ## types and tests of the web client only, also in a browser
 	PILOTHOUSE_PYTHON=$(CURDIR)/$(BIN)/python npm --prefix web run --silent check
 	PILOTHOUSE_PYTHON=$(CURDIR)/$(BIN)/python npm --prefix web run --silent e2e
 
@@ -65,7 +66,7 @@ lock: $(VENV)/.dev ## pin and hash the requirements again
 	done
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(PEERS) $(NODE) $(WEB) dist .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(NODE) $(WEB) $(WHEELS) dist .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/.run: requirements/run.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -80,6 +81,12 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 # MCP servers of other authors, for the interoperability tests.
 $(PEERS)/.done: $(dir $(PEERS))package-lock.json
 	npm ci --ignore-scripts --no-audit --no-fund --silent --prefix $(dir $(PEERS))
+	@touch $@
+
+# The packages that an image installs, for the test of its Dockerfile.
+$(WHEELS)/.done: requirements/run.txt $(VENV)/.run
+	rm -rf $(WHEELS)
+	$(PIP) download --require-hashes --dest $(WHEELS) -r requirements/run.txt
 	@touch $@
 
 $(NODE)/.done: web/package-lock.json
@@ -100,6 +107,19 @@ tesseract:
 busybox:
 	@command -v busybox >/dev/null || $(AS_ROOT) sh -c 'apt-get -qq update; apt-get install -y -qq --no-install-recommends busybox' \
 		|| { echo "The tests need the program busybox: install it (Debian, Ubuntu: apt install busybox)." >&2; exit 1; }
+
+# A proxy, for the tests with TLS and a path prefix. Debian would run it as a service, now and after each boot.
+nginx:
+	@missing=; for program in nginx openssl curl; do PATH=$$PATH:/usr/sbin command -v $$program >/dev/null || missing="$$missing $$program"; done; \
+	test -z "$$missing" || $(AS_ROOT) sh -c 'policy=/usr/sbin/policy-rc.d; \
+		test -e $$policy || { trap "rm -f $$policy" EXIT; printf "#!/bin/sh\nexit 101\n" >$$policy; chmod 755 $$policy; }; \
+		apt-get -qq update; apt-get install -y -qq --no-install-recommends "$$@" && { systemctl --quiet disable nginx 2>/dev/null || true; }' sh $$missing \
+		|| { echo "The tests need the programs nginx, openssl and curl: install them (Debian, Ubuntu: apt install nginx openssl curl)." >&2; exit 1; }
+
+# Checks the unit in deploy/. The tests that use it are skipped where it is missing.
+systemd:
+	@command -v systemd-analyze >/dev/null || $(AS_ROOT) sh -c 'apt-get -qq update; apt-get install -y -qq --no-install-recommends systemd' \
+		|| echo "The unit in deploy/ is not checked: systemd-analyze is missing (Debian, Ubuntu: apt install systemd)." >&2
 
 # The browser in which the end-to-end tests of the web client run.
 chromium:
