@@ -25,6 +25,8 @@ export interface PageOptions {
   readonly height?: number;
   readonly isTouch?: boolean;
   readonly scale?: number;
+  /** The origin of a proxy in front of the server, whose certificate nobody knows. */
+  readonly proxy?: string;
   /** Disables the content security policy, so that a test can inject scripts. */
   readonly bypassesPolicy?: boolean;
 }
@@ -38,6 +40,7 @@ export function newContext(browser: Browser, options: PageOptions): Promise<Brow
     hasTouch: options.isTouch ?? false,
     isMobile: options.isTouch ?? false,
     bypassCSP: options.bypassesPolicy ?? false,
+    ignoreHTTPSErrors: options.proxy !== undefined,
     reducedMotion: "reduce",
     acceptDownloads: true,
   });

@@ -32,7 +32,7 @@ async function makeWorld(name: string, settings: Readonly<Record<string, string>
     const context = await newContext(browser, options);
     contexts.push(context);
     context.setDefaultTimeout(30_000);
-    recordFaults(context, host.base, (text) => faults.push(text));
+    recordFaults(context, options.proxy ?? host.base, (text) => faults.push(text));
     return context.newPage();
   }
   return {
