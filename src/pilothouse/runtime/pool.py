@@ -14,6 +14,7 @@ from pilothouse.domain.states import Failed, WaitingForRecovery
 from pilothouse.domain.value import ContextId
 from pilothouse.llm.base import Adapter
 from pilothouse.runtime.authorization.user_rules import UserRules
+from pilothouse.runtime.context.environments import ConversationEnvironments
 from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.context.recovery import (
     RETRY_INTERVAL_SECONDS,
@@ -54,6 +55,7 @@ class ContextPool:
         self.dependencies = dependencies
         self._take_queued = take_queued
         self._delegate = delegate
+        self.environments = ConversationEnvironments(dependencies.command_environment)
         self.user_rules = UserRules(dependencies)
         self.retired_adapters: list[Adapter] = []
         """Replaced adapters, which may still be streaming. They are closed with the runtime."""

@@ -1,12 +1,18 @@
-"""`CommandEnvironment`: the environment variables that commands get of those of a process."""
+"""`CommandEnvironment`: the environment variables that commands get of those of a process, and of a client's."""
 
 import os
 from collections.abc import Mapping, Sequence
 
+from pilothouse.domain.codes import Code
 from pilothouse.domain.command_variables import SET_VARIABLES, makes_programs_run_code
+from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.value import Value
 from pilothouse.sandbox.locales import is_locale_variable, with_usable_locales
 
+MAX_CLIENT_CHARACTERS = 65_536
+"""The variables of a client, all together. They are kept in memory for each conversation."""
+MAX_CLIENT_FOLDERS = 1000
+"""The entries of a client's PATH. Each is looked up for every program that a command names."""
 # Variables by which a program finds its home, its language and its tools. None of them holds a key.
 INHERITED_VARIABLES = (
     *("HOME", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER"),
@@ -42,6 +48,14 @@ class CommandEnvironment(Value):
             names=names,
         )
 
+    def with_client(self, variables: Mapping[str, str]) -> "CommandEnvironment":
+        """The same environment with PATH and the listed variables as a client has them. Its other variables are left
+        out. Raises: InvalidInput."""
+        listed = {name: variables[name] for name in self.names if name in variables}
+        path = {"PATH": variables["PATH"]} if "PATH" in variables else {}
+        _check({**listed, **path})
+        return CommandEnvironment(inherited={**self.inherited, **path}, listed=listed, names=self.names)
+
     @property
     def path(self) -> str:
         return self.inherited["PATH"]
@@ -50,6 +64,24 @@ class CommandEnvironment(Value):
     def runs_code(self) -> bool:
         """Whether a listed variable may make installed programs run other code than their own."""
         return any(value and makes_programs_run_code(name) for name, value in self.listed.items())
+
+
+def _check(variables: Mapping[str, str]) -> None:
+    """Raises: InvalidInput for variables that no program can get, or that are too long to be kept and looked up."""
+    size = sum(map(len, variables.values()))
+    if size > MAX_CLIENT_CHARACTERS:
+        longest = max(variables, key=lambda name: len(variables[name]))
+        raise InvalidInput(Code.ENVIRONMENT_TOO_LONG, name=longest, size=size, most=MAX_CLIENT_CHARACTERS)
+    folders = variables.get("PATH", "").count(os.pathsep) + 1
+    if folders > MAX_CLIENT_FOLDERS:
+        raise InvalidInput(Code.PATH_TOO_LONG, count=folders, most=MAX_CLIENT_FOLDERS)
+    for name, value in variables.items():
+        try:
+            is_valid = b"\0" not in os.fsencode(value)
+        except UnicodeEncodeError:  # JSON can contain a lone surrogate
+            is_valid = False
+        if not is_valid:
+            raise InvalidInput(Code.ENVIRONMENT_NOT_TEXT, name=name)
 
 
 NOTHING_INHERITED = CommandEnvironment.of({})

@@ -12,10 +12,10 @@ _SHELL_COMMANDS = frozenset(
 _MAX_NAME_CHARACTERS = 255
 
 
-def is_program_or_path(name: str, *, folder: str | None) -> bool:
-    """Whether `name` is a program, a command of the shell, an absolute path, or a path relative to `folder`."""
+def is_program_or_path(name: str, *, folder: str | None, path: str) -> bool:
+    """Whether `name` is a program on the PATH `path`, a command of the shell, an absolute path, or a path relative to
+    `folder`."""
     if not name or len(name) > _MAX_NAME_CHARACTERS or "\0" in name:
         return False
-    return (
-        name in _SHELL_COMMANDS or shutil.which(name) is not None or os.path.lexists(os.path.join(folder or "/", name))
-    )
+    is_program = name in _SHELL_COMMANDS or shutil.which(name, path=path) is not None
+    return is_program or os.path.lexists(os.path.join(folder or "/", name))

@@ -170,6 +170,14 @@ class Workspace:
         prepared.planned = planned
         return prepared
 
+    def with_environment(self, environment: CommandEnvironment) -> "Workspace":
+        """The same workspace with another environment of commands."""
+        if self.environment is environment:
+            return self
+        workspace = copy.copy(self)
+        workspace.environment = environment
+        return workspace
+
     def mount_path(self, name: str) -> Path | None:
         """The path of the conversation's folder that is mounted under a name."""
         return next((folder.root for mount, folder in self._mounts if mount.name == name), None)

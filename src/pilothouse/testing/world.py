@@ -44,11 +44,12 @@ class World:
         mcp: Sequence[MCPServerDefinition] | None = None,
         accepted: Path | None = None,
         environment: Mapping[str, str] = os.environ,
+        listed: Sequence[str] = (),
         **options: Any,
     ) -> None:
         """`options` are further arguments of `RuntimeDependencies`. `ids_from` separates the ids of a second process
         from those of a first. `mcp` are real MCP servers in real time; `accepted` is the file of their accepted
-        tools. Commands get their variables from `environment`."""
+        tools. Commands get their variables from `environment`, those that are `listed` included."""
         self.workspace = workspace
         self.model = ScriptedAdapter(Script(turn=answers))
         self.look = NoteTool("look", "read_only")
@@ -70,7 +71,7 @@ class World:
             registry=registry,
             ambient=self.ambient,
             limits=limits or Limits(),
-            command_environment=CommandEnvironment.of(environment),
+            command_environment=CommandEnvironment.of(environment, listed),
             trace=lambda _, state: self.entered.append(state),
             **options,
         )

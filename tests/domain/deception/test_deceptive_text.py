@@ -1,10 +1,12 @@
 """Deceptive text is marked by rules; ordinary text of any language is not."""
 
 import json
+import os
 import random
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -121,7 +123,8 @@ def test_a_word_that_looks_like_a_program_or_an_existing_path_is_marked(tmp_path
     (tmp_path / "Il0").touch()
 
     def found(command: str) -> tuple[str, ...]:
-        return deception_marks({"command": command}, lambda name: is_program_or_path(name, folder=str(tmp_path)))
+        is_known = partial(is_program_or_path, folder=str(tmp_path), path=os.defpath)
+        return deception_marks({"command": command}, is_known)
 
     prose = "\u043f\u0440\u0438\u0432\u0435\u0442 \u0440\u0430\u0441\u0430"  # a Russian sentence with such a word
     assert found(f"echo {prose}") == ("look-alike letters",)

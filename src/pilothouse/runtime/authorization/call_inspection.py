@@ -18,6 +18,7 @@ from pilothouse.domain.value import CallId
 from pilothouse.runtime.authorization.authorization import current_turn, end_call
 from pilothouse.runtime.context.draft import Draft
 from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.sandbox.command_environment import CommandEnvironment
 from pilothouse.sandbox.file_names import with_bytes_escaped
 from pilothouse.sandbox.known_names import is_program_or_path
 from pilothouse.tools.base import CallPreview, parse_arguments
@@ -32,14 +33,26 @@ EarlierPreview = dict[str, bytes]
 """By path: contents that the earlier calls of an answer would write. See `Workspace.planned`."""
 
 
-async def inspect_calls(live: LiveContext, request: ToolRequest, denied: Collection[CallId] = ()) -> list[CallRecord]:
-    """The records of an answer's calls. `denied` are calls that the mode denies independently of their arguments."""
+async def inspect_calls(
+    live: LiveContext, request: ToolRequest, environment: CommandEnvironment, denied: Collection[CallId] = ()
+) -> list[CallRecord]:
+    """The records of an answer's calls, inspected for the environment in which their commands would run. `denied` are
+    calls that the mode denies independently of their arguments."""
     earlier: EarlierPreview = {}
-    return [await inspect_call(live, request, call, earlier, is_denied=call.id in denied) for call in request.calls]
+    return [
+        await inspect_call(live, request, call, environment, earlier, is_denied=call.id in denied)
+        for call in request.calls
+    ]
 
 
 async def inspect_call(
-    live: LiveContext, request: ToolRequest, call: ToolCall, earlier: EarlierPreview, *, is_denied: bool = False
+    live: LiveContext,
+    request: ToolRequest,
+    call: ToolCall,
+    environment: CommandEnvironment,
+    earlier: EarlierPreview,
+    *,
+    is_denied: bool = False,
 ) -> CallRecord:
     """The record of a new call: pending, with everything that a decision needs.
 
@@ -53,7 +66,9 @@ async def inspect_call(
     denied_preview = (
         CallPreview(effect=live.dependencies.registry.effect_of(call.tool, live.core.workspace)) if is_denied else None
     )
-    preview = unreadable_preview or denied_preview or await _prepare_with_marks(live, call.tool, arguments, earlier)
+    preview = unreadable_preview or denied_preview
+    if preview is None:
+        preview = await _prepare_with_marks(live, call.tool, arguments, environment, earlier)
     return await _off_loop(size, lambda: _record(live, request, call, arguments, preview))
 
 
@@ -111,7 +126,9 @@ async def reinspect_call(live: LiveContext, record: CallRecord, arguments: Any) 
     if size > MAX_ARGUMENTS_CHARACTERS:
         preview = _invalid_arguments(record.tool, _too_long_detail(size))
     else:
-        preview = await _prepare_with_marks(live, record.tool, arguments, await _earlier_preview(live, record))
+        environment = live.files.environment
+        earlier = await _earlier_preview(live, record, environment)
+        preview = await _prepare_with_marks(live, record.tool, arguments, environment, earlier)
 
     def changed() -> CallRecord:
         fingerprint = fingerprint_of(record.tool, arguments)
@@ -131,7 +148,7 @@ async def reinspect_call(live: LiveContext, record: CallRecord, arguments: Any) 
     return await _off_loop(size, changed)
 
 
-async def _earlier_preview(live: LiveContext, record: CallRecord) -> EarlierPreview:
+async def _earlier_preview(live: LiveContext, record: CallRecord, environment: CommandEnvironment) -> EarlierPreview:
     """The contents that earlier calls of the round, which have not run yet, would write."""
     earlier: EarlierPreview = {}
     if record.touches is None and record.violation is None:
@@ -143,7 +160,7 @@ async def _earlier_preview(live: LiveContext, record: CallRecord) -> EarlierPrev
             and call.content_hash
             and call.command_line is None
         ):
-            await prepare(live, call.tool, call.arguments, earlier)
+            await prepare(live, call.tool, call.arguments, environment, earlier)
     return earlier
 
 
@@ -157,10 +174,12 @@ def _preview_fields(preview: CallPreview) -> dict[str, Any]:
     return {name: getattr(preview, name) for name in CallPreview.__struct_fields__}
 
 
-async def _prepare_with_marks(live: LiveContext, name: str, arguments: Any, earlier: EarlierPreview) -> CallPreview:
+async def _prepare_with_marks(
+    live: LiveContext, name: str, arguments: Any, environment: CommandEnvironment, earlier: EarlierPreview
+) -> CallPreview:
     """Prepare a call that a person may see, and mark deceptive text in its arguments."""
-    preview = await prepare(live, name, arguments, earlier)
-    is_known_name = partial(is_program_or_path, folder=live.core.workspace)
+    preview = await prepare(live, name, arguments, environment, earlier)
+    is_known_name = partial(is_program_or_path, folder=live.core.workspace, path=environment.path)
     tool = live.dependencies.registry.find(name, live.core.workspace)
     contents: frozenset[str] = getattr(tool, "content_arguments", frozenset())
     if is_quick(arguments):
@@ -193,7 +212,13 @@ def _invalid_arguments(tool: str, detail: str) -> CallPreview:
     return CallPreview(effect="unknown", violation=violation)
 
 
-async def prepare(live: LiveContext, name: str, arguments: Any, earlier: EarlierPreview | None = None) -> CallPreview:
+async def prepare(
+    live: LiveContext,
+    name: str,
+    arguments: Any,
+    environment: CommandEnvironment,
+    earlier: EarlierPreview | None = None,
+) -> CallPreview:
     """The tool's preview of a call. A failure of the tool becomes a violation."""
     registry = live.dependencies.registry
     tool = registry.find(name, live.core.workspace)
@@ -202,7 +227,8 @@ async def prepare(live: LiveContext, name: str, arguments: Any, earlier: Earlier
         return CallPreview(effect="unknown", violation=Reason(Code.UNKNOWN_TOOL, {"tool": name, "allowed": allowed}))
     try:
         parsed = parse_arguments(name, tool.parameters, arguments)
-        preview = await tool.prepare(parsed, live.files.workspace().with_planned({} if earlier is None else earlier))
+        workspace = live.files.workspace(environment).with_planned({} if earlier is None else earlier)
+        preview = await tool.prepare(parsed, workspace)
         return msgspec.convert(_with_clean_texts(preview), CallPreview)
     except ToolError as error:
         return CallPreview(effect=tool.effect, violation=error.reason)

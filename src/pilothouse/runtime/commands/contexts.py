@@ -326,6 +326,7 @@ async def _delete(pool: ContextPool, live: LiveContext) -> None:
     await pool.dependencies.store.delete(live.id, fence=live.storage.fence)
     live.storage.is_deleted = True
     pool.forget(live)
+    pool.environments.forget(live.id)
     pool.dependencies.hub.publish(ContextChanged(context_id=live.id, version=live.version, fields=(DELETED,)))
 
 

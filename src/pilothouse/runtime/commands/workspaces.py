@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -134,6 +134,24 @@ class WorkspaceCommands(CommandGroup):
             await asyncio.to_thread(trust.distrust, workspace)
             await _apply_trust(self._pool, live, "folder_distrusted", by)
         return await self.trust_status(context_id)
+
+    @property
+    def environment_variables(self) -> tuple[str, ...]:
+        """The names of the variables that `use_environment` takes: PATH, and those that the person has listed."""
+        return ("PATH", *self._pool.environments.default.names)
+
+    async def use_environment(self, context_id: str, variables: Mapping[str, str]) -> None:
+        """Give the commands of a conversation, its sub-agents included, PATH and the listed variables of a client in
+        place of the runtime's own. Other variables are dropped. Take them from the person only: programs on the PATH
+        can be read and run by commands that run without approval.
+
+        A call that may run already keeps the environment of its decision. The variables are in memory only: they end
+        with the runtime, and of more than 500 conversations those that were used last keep theirs.
+
+        Raises: NotFound, InvalidInput for values that are too long, or that no program can get.
+        """
+        live = await self._pool.find(context_id)
+        self._pool.environments.use(live.outermost.id, variables)
 
     async def undo(self, context_id: str, *, by: str = "local") -> UndoResult:
         """Undo the agent's last change of files in the workspace, as the person's own action.

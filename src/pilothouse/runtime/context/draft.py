@@ -28,6 +28,8 @@ class Draft:
         self.live = live
         self.base: Draft | None = None
         """The refused draft that this one began as a copy of."""
+        self.environment = live.files.environment
+        """The environment of the commands that this change lets run."""
         self.core: dict[str, Any] = {}
         """Changed fields of the core."""
         self.messages: list[Message] = []

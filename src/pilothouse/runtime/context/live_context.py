@@ -26,6 +26,7 @@ from pilothouse.domain.value import CallId, ContextId
 from pilothouse.runtime.context.context_files import ContextFiles
 from pilothouse.runtime.context.context_storage import ContextStorage, Recovery
 from pilothouse.runtime.context.draft import Draft, PendingChange
+from pilothouse.runtime.context.environments import ConversationEnvironments
 from pilothouse.runtime.dependencies import ModelChoice, RuntimeDependencies
 from pilothouse.runtime.request.history_cache import HistoryCache
 from pilothouse.runtime.shield import run_to_completion
@@ -47,6 +48,7 @@ class RuntimeServices(Protocol):
     """The services of the runtime that a context uses."""
 
     dependencies: RuntimeDependencies
+    environments: ConversationEnvironments
     user_rules: "UserRules"
 
     async def delegate(self, live: "LiveContext", task: str, mode: str | None) -> str:
@@ -111,6 +113,11 @@ class LiveContext:
     @property
     def id(self) -> ContextId:
         return self.core.context_id
+
+    @property
+    def outermost(self) -> "LiveContext":
+        """The conversation that the person sees: the outermost ancestor of a sub-agent, or the context itself."""
+        return self.ancestors[-1] if self.ancestors else self
 
     @property
     def is_orphan(self) -> bool:
@@ -244,6 +251,7 @@ class LiveContext:
         if self.pending.refused is draft.base:  # otherwise the refused draft has grown during the commit
             self.pending.refused = None
         self._apply(change, version)
+        self.files.pin_environment(self.calls.values(), draft.environment)
         self._trace(change)
         if state is not None:
             self.enter(state)

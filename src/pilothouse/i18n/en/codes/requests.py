@@ -21,6 +21,18 @@ REQUESTS: Mapping[Code, str] = {
     Code.INVALID_WORKSPACE: (
         "Can't open the project folder {path!r}. Check that it exists, is a folder and is accessible."
     ),
+    Code.ENVIRONMENT_TOO_LONG: (
+        "Commands can't get the environment of your client: PATH and the listed variables have {size} characters, most "
+        "of them in {name}; at most {most} are allowed. Shorten {name}, or list fewer variables."
+    ),
+    Code.PATH_TOO_LONG: (
+        "Commands can't get the environment of your client: its PATH has {count} folders, and at most {most} are "
+        "allowed. Shorten it."
+    ),
+    Code.ENVIRONMENT_NOT_TEXT: (
+        "Commands can't get the environment of your client: no program can get the value of {name}. Set it to text "
+        "without NUL characters."
+    ),
     Code.INVALID_ANSWERS: (
         "There are {asked} questions, but {given} answers were given. Give one answer to each question."
     ),

@@ -19,6 +19,14 @@ REQUESTS: Mapping[Code, str] = {
     Code.NOT_TEXT: "文本不是有效的 Unicode（{detail}）。请发送能编码为 UTF-8 的文本。",
     Code.UNSUPPORTED_PAYLOAD: "尚不支持 {type!r} 类型的内容。可用：{allowed}。",
     Code.INVALID_WORKSPACE: "无法打开项目文件夹 {path!r}。请确认该路径存在、是文件夹且可以访问。",
+    Code.ENVIRONMENT_TOO_LONG: (
+        "命令无法使用客户端的环境：PATH 与所列变量共 {size} 个字符，其中 {name} 最长；最多允许 {most} 个字符。"
+        "请缩短 {name}，或减少所列变量。"
+    ),
+    Code.PATH_TOO_LONG: "命令无法使用客户端的环境：其 PATH 含 {count} 个文件夹，最多允许 {most} 个。请缩短。",
+    Code.ENVIRONMENT_NOT_TEXT: (
+        "命令无法使用客户端的环境：任何程序都无法接收 {name} 的值。请将其设为不含 NUL 字符的文本。"
+    ),
     Code.INVALID_ANSWERS: "共有 {asked} 个问题，但收到 {given} 个回答。请为每个问题给出一个回答。",
     Code.MISSING_KEY: "模型 {model!r} 需要 API 密钥。请设置 {variable}，或使用无需密钥的模型 'demo'。",
     Code.TURN_ACTIVE: "当前轮次尚未结束。请等待结束、处理待批准的操作和提问、继续，或取消本轮。",

@@ -146,7 +146,7 @@ async def _outcome(turn: Turn, round_: Round, call: CallRecord) -> Outcome:
         earlier = _executed_before(turn, call)
         context = ToolContext(
             call_id=call.id,
-            workspace=live.files.workspace(),
+            workspace=live.files.workspace(live.files.environment_of(call.id)),
             content_hash=_expected_content_hash(call),
             # A sub-agent may wait for the person. The time limit applies to the sub-agent's own calls.
             seconds=None if call.effect == "delegating" else turn.dependencies.limits.call_seconds,
@@ -193,7 +193,7 @@ async def _has_changed_reach(turn: Turn, call: CallRecord) -> bool:
             return True
     if call.touches is None or not current_snapshot(turn.live).depends_on_folders:
         return False
-    preview = await prepare(turn.live, call.tool, call.arguments)
+    preview = await prepare(turn.live, call.tool, call.arguments, turn.live.files.environment_of(call.id))
     return preview.violation is None and preview.touches != call.touches
 
 

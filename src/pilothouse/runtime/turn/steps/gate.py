@@ -24,6 +24,7 @@ from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.notices import error_message
 from pilothouse.runtime.turn.round import Next, Round
 from pilothouse.runtime.turn.turn import Turn
+from pilothouse.sandbox.command_environment import CommandEnvironment
 
 # A call that breaks one of these limits is denied. Any other limit is the model's mistake: the call has failed.
 _DENIALS = frozenset(
@@ -36,21 +37,26 @@ async def gate(turn: Turn, round_: Round) -> Next:
     assert request is not None
     snapshot = current_snapshot(live)
     denied = {call.id for call in request.calls if is_always_denied(live, call.tool, snapshot)}
-    records = await inspect_calls(live, request, denied)
-    decided = await _decide_round(turn, round_, records, denied)
+    environment = live.files.environment
+    records = await inspect_calls(live, request, environment, denied)
+    decided = await _decide_round(turn, round_, records, environment, denied)
     if decided is None:  # the mode has changed: the calls that were skipped as denied need an inspection
-        records = await inspect_calls(live, request)
-        decided = await _decide_round(turn, round_, records, set())
+        records = await inspect_calls(live, request, environment)
+        decided = await _decide_round(turn, round_, records, environment, set())
     assert decided is not None
     return decided
 
 
-async def _decide_round(turn: Turn, round_: Round, records: list[CallRecord], denied: set[CallId]) -> Next | None:
-    """Decide and commit all calls of a round. `denied` are the calls that were not prepared, because the mode denied
-    them. Returns None, with nothing changed, where the mode no longer denies one of them."""
+async def _decide_round(
+    turn: Turn, round_: Round, records: list[CallRecord], environment: CommandEnvironment, denied: set[CallId]
+) -> Next | None:
+    """Decide and commit all calls of a round, which were inspected in `environment`. `denied` are the calls that were
+    not prepared, because the mode denied them. Returns None, with nothing changed, where the mode no longer denies one
+    of them."""
     live = turn.live
     async with live.lock:
         draft = live.draft()
+        draft.environment = environment  # a client may have given another one since the inspection
         snapshot = snapshot_for_commit(live, draft)
         if any(record.id in denied and not is_always_denied(live, record.tool, snapshot) for record in records):
             return None
