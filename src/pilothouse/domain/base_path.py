@@ -5,7 +5,7 @@ import re
 MAX_BASE_PATH_LENGTH = 200
 BASE_PATH_FORM = "a path like /pilothouse, of letters, digits, '.', '_', '~', '-' and '/'"
 # Percent signs are left out: a path would then have several spellings.
-_BASE_PATH = re.compile(r"(?:/(?!\.{1,2}(?:/|$))[A-Za-z0-9._~-]+)*")
+_SEGMENT = re.compile(r"[A-Za-z0-9._~-]+")
 
 
 def base_path_of(text: str) -> str:
@@ -14,6 +14,7 @@ def base_path_of(text: str) -> str:
     Raises: ValueError for a text that is not a base path.
     """
     path = text.removesuffix("/")
-    if not text.startswith("/") or len(text) > MAX_BASE_PATH_LENGTH or not _BASE_PATH.fullmatch(path):
+    is_path = text.startswith("/") and len(text) <= MAX_BASE_PATH_LENGTH
+    if not is_path or not all(_SEGMENT.fullmatch(each) and each not in (".", "..") for each in path.split("/")[1:]):
         raise ValueError(f"{text[:MAX_BASE_PATH_LENGTH]!r} isn't a valid base path")
     return path
