@@ -137,8 +137,12 @@ async def test_an_address_with_ocr_is_an_error_also_for_a_model_with_vision(tmp_
 async def test_without_tesseract_the_error_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PATH", "")
-    world = World(tmp_path, DONE)
+    folder = tmp_path / "no programs"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    world = World(workspace, DONE)
     await say(world, INLINE)
     assert "apt install tesseract-ocr" in contents_of_request(world)[0]
     assert "a model that sees" in contents_of_request(world)[0]

@@ -53,8 +53,8 @@ async def test_an_image_that_is_broken_fails_with_its_status(data: bytes) -> Non
     assert error.reason.params == {"detail": "exit status 1"}
 
 
-async def test_without_tesseract_the_tool_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
+async def test_without_tesseract_the_tool_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
     error = await refused(picture())
     assert error.reason.code is Code.OCR_MISSING
     assert "apt install tesseract-ocr" in str(error)
