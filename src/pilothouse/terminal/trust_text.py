@@ -1,5 +1,6 @@
 """The settings of a folder as text for the terminal, for the person who decides whether to trust them."""
 
+import os
 from collections.abc import Iterator
 from functools import partial
 
@@ -21,7 +22,8 @@ def trust_text(folder_trust: FolderTrust, language: Language) -> str:
 
 
 def _rows(folder_trust: FolderTrust, language: Language) -> Iterator[str]:
-    is_known_name = partial(is_program_or_path, folder=folder_trust.folder)
+    path = os.environ.get("PATH", os.defpath)
+    is_known_name = partial(is_program_or_path, folder=folder_trust.folder, path=path)
     for number, (name, text) in enumerate(folder_trust.files.items(), start=1):
         marks = deception_marks({name: text}, is_known_name)
         characters = lookalike_characters({name: text}) if marks else ""
