@@ -54,8 +54,12 @@ AREAS = {
         ),
     ),
     "sandbox": Area(
-        ("sandbox/*.py", "sandbox/shell/*.py", "tools/command/git_clean.py", "tools/command/globs.py"),
         (
+            *("sandbox/*.py", "sandbox/shell/*.py", "tools/command/git_clean.py", "tools/command/globs.py"),
+            *("tools/command/installed_programs.py", "domain/command_variables.py"),
+        ),
+        (
+            "tests/domain/test_command_variables.py",
             "tests/sandbox",
             "tests/tools/command",
             "tests/security/test_danger_marks.py",
@@ -64,6 +68,7 @@ AREAS = {
             "tests/security/test_line_mutations.py",
             "tests/security/test_shell_cases.py",
             "tests/security/test_sandbox_alone.py",
+            "tests/stories/test_conversation_environments.py",
             "tests/security/test_hostile_folders.py",
             "tests/security/test_lingering_processes.py",
         ),
